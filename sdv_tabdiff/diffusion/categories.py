@@ -1,0 +1,122 @@
+"""Columns with different numbers of levels, side by side in flat tensors.
+
+The logits of all categorical columns stand next to each other in one ``(rows, sum of levels)``
+tensor. Neighbouring columns with the same number of levels form a block that is a plain
+``(rows, columns, levels)`` view of it, so nothing is padded, nothing is one-hot, and the work is
+one tensor operation per distinct number of levels.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+
+@dataclass(frozen=True)
+class Block:
+    """Neighbouring columns that all have ``levels`` levels."""
+
+    columns: slice
+    logits: slice
+    levels: int
+
+    def view(self, logits: Tensor) -> Tensor:
+        """Logits of this block, shape ``(rows, columns, levels)``."""
+        return logits[:, self.logits].unflatten(1, (-1, self.levels))
+
+
+def _blocks(levels: Sequence[int]) -> tuple[Block, ...]:
+    blocks = []
+    column = logit = 0
+    for size, run in groupby(levels):
+        count = len(list(run))
+        blocks.append(
+            Block(slice(column, column + count), slice(logit, logit + count * size), size)
+        )
+        column += count
+        logit += count * size
+
+    return tuple(blocks)
+
+
+class CategoryLayout(nn.Module):
+    """Where each categorical column finds its levels.
+
+    Args:
+        levels: Number of levels of each column. Order the columns by it to get few blocks.
+
+    Example:
+        >>> layout = CategoryLayout([2, 2, 5])
+        >>> layout.num_logits, len(layout.blocks), layout.mask_codes.tolist()
+        (9, 2, [2, 2, 5])
+    """
+
+    mask_codes: Tensor
+    token_offsets: Tensor
+
+    def __init__(self, levels: Sequence[int]):
+        super().__init__()
+        if any(size < 1 for size in levels):
+            raise ValueError(f'Every column needs at least one level, got {list(levels)}.')
+
+        self.levels = tuple(levels)
+        self.blocks = _blocks(self.levels)
+        sizes = torch.tensor(self.levels, dtype=torch.int64)
+        # Code C_j, one past the last level, stands for [MASK].
+        self.register_buffer('mask_codes', sizes, persistent=False)
+        tokens = sizes + 1
+        self.register_buffer('token_offsets', tokens.cumsum(0) - tokens, persistent=False)
+
+    @property
+    def num_columns(self) -> int:
+        return len(self.levels)
+
+    @property
+    def num_logits(self) -> int:
+        return sum(self.levels)
+
+    @property
+    def num_tokens(self) -> int:
+        """Rows of an embedding table: every level of every column, and its mask."""
+        return self.num_logits + self.num_columns
+
+    def cross_entropy(self, logits: Tensor, codes: Tensor) -> Tensor:
+        """``-log p(code)`` of each cell, shape ``(rows, columns)``."""
+        parts = [
+            F.cross_entropy(
+                block.view(logits).flatten(0, 1),
+                codes[:, block.columns].flatten(),
+                reduction='none',
+            ).unflatten(0, (len(codes), -1))
+            for block in self.blocks
+        ]
+        return torch.cat(parts, dim=1) if parts else logits.new_zeros((len(codes), 0))
+
+    def draw(self, logits: Tensor, generator: torch.Generator | None = None) -> Tensor:
+        """Draw a level for each cell from the softmax of its logits, shape ``(rows, columns)``.
+
+        By inverse transform in double precision: Gumbel noise in float32 is cut off in its upper
+        tail, which lowers the effective temperature.
+        """
+        precision = torch.float32 if logits.device.type == 'mps' else torch.float64
+        uniform = torch.rand(
+            (len(logits), self.num_columns),
+            dtype=precision,
+            device=logits.device,
+            generator=generator,
+        )
+        parts = []
+        for block in self.blocks:
+            probability = torch.softmax(block.view(logits), dim=-1)
+            cumulative = probability.to(precision).cumsum(-1)
+            # The last value is 1 up to rounding: scale by it, so that no draw falls beyond.
+            threshold = uniform[:, block.columns].unsqueeze(-1) * cumulative[..., -1:]
+            parts.append((cumulative <= threshold).sum(-1).clamp(max=block.levels - 1))
+
+        if not parts:
+            return torch.zeros((len(logits), 0), dtype=torch.int64, device=logits.device)
+
+        return torch.cat(parts, dim=1)

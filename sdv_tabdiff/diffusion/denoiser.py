@@ -1,0 +1,285 @@
+"""The network that looks at a noisy row and says what the clean row was.
+
+Tokenizer -> transformer over the columns -> flatten -> trunk conditioned on time -> transformer ->
+heads. Either transformer may have depth 0, which leaves the trunk between embeddings and heads.
+"""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from sdv_tabdiff.diffusion.categories import CategoryLayout
+
+
+@dataclass(frozen=True)
+class DenoiserSizes:
+    """Sizes of the network.
+
+    Args:
+        token_dim: Width of a column's token.
+        encoder_layers: Transformer layers before the trunk.
+        decoder_layers: Transformer layers after the trunk.
+        attention_heads: Heads of each transformer layer; must divide ``token_dim``.
+        feedforward_factor: Width of a transformer layer's feed-forward part, in token widths.
+        trunk_dims: Widths of the trunk's layers, or, if ``residual``, of its residual blocks.
+        residual: Whether the trunk is a stack of residual blocks modulated by time, instead of
+            the plain MLP of the paper.
+        time_dim: Width of the time embedding.
+    """
+
+    token_dim: int = 8
+    encoder_layers: int = 0
+    decoder_layers: int = 0
+    attention_heads: int = 1
+    feedforward_factor: int = 32
+    trunk_dims: tuple[int, ...] = (256, 256, 256)
+    residual: bool = True
+    time_dim: int = 128
+
+    def __post_init__(self) -> None:
+        if self.token_dim % self.attention_heads:
+            raise ValueError(
+                f'attention_heads ({self.attention_heads}) must divide token_dim '
+                f'({self.token_dim}).'
+            )
+        if not self.trunk_dims:
+            raise ValueError('trunk_dims must name at least one layer.')
+        if self.residual and len(set(self.trunk_dims)) > 1:
+            raise ValueError(f'Residual blocks share one width, got trunk_dims={self.trunk_dims}.')
+        if self.time_dim % 2:
+            raise ValueError(f'time_dim must be even, got {self.time_dim}.')
+
+
+def c_in(sigma: Tensor) -> Tensor:
+    """Scale that gives the noisy input unit variance."""
+    return (sigma**2 + 1).rsqrt()
+
+
+def c_skip(sigma: Tensor) -> Tensor:
+    """Share of the noisy input that passes to the output: the posterior mean of N(0, 1) data."""
+    return 1 / (sigma**2 + 1)
+
+
+def c_out(sigma: Tensor) -> Tensor:
+    """Scale that gives the network's target unit variance."""
+    return sigma * (sigma**2 + 1).rsqrt()
+
+
+def sinusoidal_embedding(t: Tensor, dim: int, max_frequency: float = 1000.0) -> Tensor:
+    """Embed times ``t`` of shape ``(rows, 1)`` as sines and cosines, shape ``(rows, dim)``."""
+    exponents = torch.arange(dim // 2, dtype=t.dtype, device=t.device) / max(dim // 2 - 1, 1)
+    angles = t * max_frequency**exponents
+    return torch.cat([angles.cos(), angles.sin()], dim=1)
+
+
+class Tokenizer(nn.Module):
+    """One token per column: ``x_i w_i + b_i`` of a number, an embedding plus bias of a category.
+
+    The bias tells the columns apart; no further positional encoding is needed.
+
+    Shape:
+        ``(rows, numerical)`` floats and ``(rows, categorical)`` codes -> ``(rows, columns, dim)``.
+    """
+
+    def __init__(self, num_numerical: int, layout: CategoryLayout, dim: int):
+        super().__init__()
+        self.layout = layout
+        self.weight = nn.Parameter(torch.randn(num_numerical, dim))
+        self.bias = nn.Parameter(0.1 * torch.randn(num_numerical + layout.num_columns, dim))
+        self.embedding = nn.Embedding(max(layout.num_tokens, 1), dim)
+
+    def forward(self, x_num: Tensor, x_cat: Tensor) -> Tensor:
+        numbers = x_num.unsqueeze(-1) * self.weight
+        categories = self.embedding(x_cat + self.layout.token_offsets)
+        return torch.cat([numbers, categories], dim=1) + self.bias
+
+
+def _transformer(sizes: DenoiserSizes, layers: int) -> nn.Module:
+    if layers == 0:
+        return nn.Identity()
+
+    layer = nn.TransformerEncoderLayer(
+        d_model=sizes.token_dim,
+        nhead=sizes.attention_heads,
+        dim_feedforward=sizes.token_dim * sizes.feedforward_factor,
+        dropout=0.0,
+        batch_first=True,
+        norm_first=True,
+    )
+    return nn.TransformerEncoder(layer, layers, enable_nested_tensor=False)
+
+
+class MLPTrunk(nn.Module):
+    """The paper's trunk: the time embedding is added once, then an MLP with SiLU."""
+
+    def __init__(self, input_dim: int, sizes: DenoiserSizes):
+        super().__init__()
+        dims = sizes.trunk_dims
+        self.output_dim = dims[-1]
+        self.project = nn.Linear(input_dim, dims[0])
+        self.time = nn.Sequential(
+            nn.Linear(sizes.time_dim, dims[0]), nn.SiLU(), nn.Linear(dims[0], dims[0])
+        )
+        layers: list[nn.Module] = []
+        for width_in, width_out in zip(dims, dims[1:]):
+            layers += [nn.Linear(width_in, width_out), nn.SiLU()]
+        self.layers = nn.Sequential(*layers)
+
+    def forward(self, x: Tensor, time: Tensor) -> Tensor:
+        return self.layers(self.project(x) + self.time(time))
+
+
+class ResidualBlock(nn.Module):
+    """``x + W2 SiLU(W1 (LayerNorm(x) (1 + scale(t)) + shift(t)))``."""
+
+    def __init__(self, width: int, time_dim: int):
+        super().__init__()
+        self.norm = nn.LayerNorm(width, elementwise_affine=False)
+        self.modulation = nn.Linear(time_dim, 2 * width)
+        self.expand = nn.Linear(width, width)
+        self.contract = nn.Linear(width, width)
+
+    def forward(self, x: Tensor, time: Tensor) -> Tensor:
+        scale, shift = self.modulation(time).chunk(2, dim=1)
+        hidden = self.norm(x) * (1 + scale) + shift
+        return x + self.contract(F.silu(self.expand(hidden)))
+
+
+class ResidualTrunk(nn.Module):
+    """Residual blocks, each modulated by time."""
+
+    def __init__(self, input_dim: int, sizes: DenoiserSizes):
+        super().__init__()
+        width = sizes.trunk_dims[0]
+        self.output_dim = width
+        self.project = nn.Linear(input_dim, width)
+        self.time = nn.Sequential(nn.Linear(sizes.time_dim, sizes.time_dim), nn.SiLU())
+        self.blocks = nn.ModuleList(
+            ResidualBlock(width, sizes.time_dim) for _ in range(len(sizes.trunk_dims))
+        )
+        self.norm = nn.LayerNorm(width)
+
+    def forward(self, x: Tensor, time: Tensor) -> Tensor:
+        time = self.time(time)
+        x = self.project(x)
+        for block in self.blocks:
+            x = block(x, time)
+
+        return self.norm(x)
+
+
+class DirectHeads(nn.Module):
+    """One linear map from the trunk to every number and every level at once."""
+
+    def __init__(self, input_dim: int, num_numerical: int, layout: CategoryLayout):
+        super().__init__()
+        self.numbers = nn.Linear(input_dim, num_numerical)
+        self.levels = nn.Linear(input_dim, layout.num_logits)
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        return self.numbers(x), self.levels(x)
+
+
+class TokenHeads(nn.Module):
+    """The paper's heads: each column reads its scalar or its logits off its own token."""
+
+    def __init__(self, input_dim: int, num_numerical: int, layout: CategoryLayout, sizes):
+        super().__init__()
+        self.num_numerical = num_numerical
+        self.layout = layout
+        num_columns = num_numerical + layout.num_columns
+        dim = sizes.token_dim
+        self.to_tokens = nn.Linear(input_dim, num_columns * dim)
+        self.transformer = _transformer(sizes, sizes.decoder_layers)
+        self.number_weight = nn.Parameter(torch.randn(num_numerical, dim) / math.sqrt(dim))
+        self.number_bias = nn.Parameter(torch.zeros(num_numerical))
+        self.level_weight = nn.Parameter(torch.randn(layout.num_logits, dim) / math.sqrt(dim))
+        self.level_bias = nn.Parameter(torch.zeros(layout.num_logits))
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        tokens = self.to_tokens(x).unflatten(
+            1, (self.number_bias.numel() + self.layout.num_columns, -1)
+        )
+        tokens = self.transformer(tokens)
+        numbers = (tokens[:, : self.num_numerical] * self.number_weight).sum(-1) + self.number_bias
+        category_tokens = tokens[:, self.num_numerical :]
+        logits = []
+        for block in self.layout.blocks:
+            weight = self.level_weight[block.logits].unflatten(0, (-1, block.levels))
+            block_tokens = category_tokens[:, block.columns]
+            logits.append(torch.einsum('rcd,cld->rcl', block_tokens, weight).flatten(1))
+
+        if not logits:
+            return numbers, self.level_bias.expand(len(x), 0)
+
+        return numbers, torch.cat(logits, dim=1) + self.level_bias
+
+
+class Denoiser(nn.Module):
+    """Predicts the clean row from a noisy one.
+
+    Args:
+        num_numerical: Number of numerical columns.
+        layout: The categorical columns.
+        sizes: Sizes of the network.
+
+    Shape:
+        ``x_num`` ``(rows, numerical)`` at noise ``sigma`` ``(rows or 1, numerical)``; ``x_cat``
+        ``(rows, categorical)`` codes, masks among them; ``t`` ``(rows or 1, 1)``. Returns the
+        denoised numbers ``(rows, numerical)`` and the logits ``(rows, sum of levels)``.
+
+    Example:
+        >>> denoiser = Denoiser(1, CategoryLayout([3]), DenoiserSizes(trunk_dims=(16,)))
+        >>> x_num, x_cat = torch.zeros(4, 1), torch.full((4, 1), 3)
+        >>> numbers, logits = denoiser(x_num, x_cat, torch.ones(1, 1), torch.ones(1, 1))
+        >>> tuple(numbers.shape), tuple(logits.shape)
+        ((4, 1), (4, 3))
+    """
+
+    def __init__(self, num_numerical: int, layout: CategoryLayout, sizes: DenoiserSizes):
+        super().__init__()
+        self.sizes = sizes
+        self.num_numerical = num_numerical
+        self.layout = layout
+        input_dim = (num_numerical + layout.num_columns) * sizes.token_dim
+        self.tokenizer = Tokenizer(num_numerical, layout, sizes.token_dim)
+        self.encoder = _transformer(sizes, sizes.encoder_layers)
+        self.trunk = (ResidualTrunk if sizes.residual else MLPTrunk)(input_dim, sizes)
+        self.heads: nn.Module
+        if sizes.decoder_layers:
+            self.heads = TokenHeads(self.trunk.output_dim, num_numerical, layout, sizes)
+        else:
+            self.heads = DirectHeads(self.trunk.output_dim, num_numerical, layout)
+
+    @torch.no_grad()
+    def start_at_marginals(self, log_frequencies: Tensor) -> None:
+        """Begin at the product of the columns' marginals instead of at random guesses.
+
+        A number's output starts at 0, which is the exact answer for independent N(0, 1) columns; a
+        category's logits start at its log frequencies. Even an untrained network then samples
+        every column with the right shares.
+
+        Args:
+            log_frequencies: Log share of each level, shape ``(sum of levels,)``.
+        """
+        if isinstance(self.heads, TokenHeads):
+            self.heads.number_weight.zero_()
+            self.heads.level_weight.mul_(0.1)
+            self.heads.level_bias.copy_(log_frequencies)
+        else:
+            self.heads.numbers.weight.zero_()
+            self.heads.numbers.bias.zero_()
+            self.heads.levels.weight.mul_(0.1)
+            self.heads.levels.bias.copy_(log_frequencies)
+
+    def forward(
+        self, x_num: Tensor, x_cat: Tensor, sigma: Tensor, t: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        time = sinusoidal_embedding(t, self.sizes.time_dim)
+        tokens = self.encoder(self.tokenizer(c_in(sigma) * x_num, x_cat))
+        output, logits = self.heads(self.trunk(tokens.flatten(1), time))
+        denoised = c_skip(sigma) * x_num + c_out(sigma) * output.float()
+        return denoised, logits.float()

@@ -1,0 +1,211 @@
+"""The forward process and the losses.
+
+A row is ``[x_num, x_cat]``. A number that the row does not have (its column is in a discrete state
+instead, such as *missing* or *exactly zero*) is NaN in ``x_num``; the state itself is one of the
+row's categories. Such a cell stands for an independent draw of N(0, 1), so the joint distribution
+is well defined whatever the state, and its posterior mean is known in closed form: ``c_skip x_t``.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from sdv_tabdiff.diffusion.categories import CategoryLayout
+from sdv_tabdiff.diffusion.denoiser import Denoiser, DenoiserSizes, c_skip
+from sdv_tabdiff.diffusion.schedules import LogLinearSchedule, PowerMeanSchedule
+
+
+@dataclass(frozen=True)
+class NoiseSettings:
+    """How noise grows with time.
+
+    Args:
+        sigma_min: Noise of the numbers at time 0.
+        sigma_max: Noise of the numbers at time 1.
+        rho: Exponent of the power-mean schedule (its start, if learnable).
+        k: Exponent of the log-linear schedule (its start, if learnable).
+        delta: Chance of a mask at time 0.
+        learnable: Whether each column learns its own exponent.
+    """
+
+    sigma_min: float = 0.002
+    sigma_max: float = 80.0
+    rho: float = 7.0
+    k: float = 1.0
+    delta: float = 1e-3
+    learnable: bool = False
+
+
+class NoisyRows(NamedTuple):
+    """Rows at time ``t``, with all that the loss needs to know about their noise."""
+
+    x_num: Tensor
+    x_cat: Tensor
+    masked: Tensor
+    sigma: Tensor
+    t: Tensor
+
+
+class Losses(NamedTuple):
+    """Numerical and categorical loss, scalars."""
+
+    numerical: Tensor
+    categorical: Tensor
+
+
+def stratified_times(
+    num_rows: int, device: torch.device | str, generator: torch.Generator | None = None
+) -> Tensor:
+    """Times in (0, 1), one in each of ``num_rows`` equal strata, in random order: ``(rows, 1)``.
+
+    Each time on its own is uniform, so the loss stays unbiased, with less variance.
+    """
+    order = torch.randperm(num_rows, device=device, generator=generator)
+    jitter = torch.rand(num_rows, device=device, generator=generator)
+    # The jitter may be 0, and t = 0 makes the weight of the categories infinite when k < 1.
+    return ((order + jitter.clamp(min=1e-3)) / num_rows).unsqueeze(1)
+
+
+def numerical_errors(denoised: Tensor, x_0: Tensor, noisy: NoisyRows) -> Tensor:
+    """``(s^2 + 1) / s^2 (D - x_0)^2`` of each cell, shape ``(rows, numerical)``."""
+    # Where the row has no number the target is the posterior mean of its N(0, 1) stand-in: the
+    # same optimum as a fresh draw, without its variance.
+    target = torch.where(x_0.isnan(), c_skip(noisy.sigma) * noisy.x_num, x_0)
+    return (1 + noisy.sigma**-2) * (denoised - target) ** 2
+
+
+class MixedDiffusion(nn.Module):
+    """Schedules and denoiser of one table.
+
+    Args:
+        num_numerical: Number of numerical columns.
+        levels: Number of levels of each categorical column.
+        sizes: Sizes of the network.
+        noise: Parameters of the schedules.
+    """
+
+    def __init__(
+        self,
+        num_numerical: int,
+        levels: Sequence[int],
+        sizes: DenoiserSizes | None = None,
+        noise: NoiseSettings | None = None,
+    ):
+        super().__init__()
+        noise = noise or NoiseSettings()
+        self.num_numerical = num_numerical
+        self.layout = CategoryLayout(levels)
+        self.denoiser = Denoiser(num_numerical, self.layout, sizes or DenoiserSizes())
+        self.numerical_schedule = PowerMeanSchedule(
+            num_numerical, noise.rho, noise.sigma_min, noise.sigma_max, noise.learnable
+        )
+        self.categorical_schedule = LogLinearSchedule(
+            self.layout.num_columns, noise.k, noise.delta, noise.learnable
+        )
+
+    def schedule_parameters(self) -> list[nn.Parameter]:
+        """The learnable exponents; empty with fixed schedules."""
+        schedules = [self.numerical_schedule, self.categorical_schedule]
+        return [parameter for schedule in schedules for parameter in schedule.parameters()]
+
+    @torch.no_grad()
+    def add_noise(
+        self, x_num: Tensor, x_cat: Tensor, t: Tensor, generator: torch.Generator | None = None
+    ) -> NoisyRows:
+        """Draw ``x_t`` given ``x_0`` at times ``t`` of shape ``(rows, 1)``."""
+        sigma = self.numerical_schedule.sigma(t)
+        eps = torch.randn(x_num.shape, device=x_num.device, generator=generator)
+        stand_in = torch.randn(x_num.shape, device=x_num.device, generator=generator)
+        noisy_num = torch.where(x_num.isnan(), stand_in, x_num) + sigma * eps
+
+        uniform = torch.rand(x_cat.shape, device=x_cat.device, generator=generator)
+        masked = uniform < self.categorical_schedule.mask_probability(t)
+        noisy_cat = torch.where(masked, self.layout.mask_codes, x_cat)
+        return NoisyRows(noisy_num, noisy_cat, masked, sigma, t)
+
+    def denoise(self, noisy: NoisyRows) -> tuple[Tensor, Tensor]:
+        """Denoised numbers and logits of the categories."""
+        return self.denoiser(noisy.x_num, noisy.x_cat, noisy.sigma, noisy.t)
+
+    def cell_losses(self, x_num: Tensor, x_cat: Tensor, noisy: NoisyRows) -> tuple[Tensor, Tensor]:
+        """Loss of each cell: ``(rows, numerical)`` and ``(rows, categorical)``."""
+        denoised, logits = self.denoise(noisy)
+        numerical = numerical_errors(denoised, x_num, noisy)
+        weight = self.categorical_schedule.weight(noisy.t) * noisy.masked
+        return numerical, weight * self.layout.cross_entropy(logits, x_cat)
+
+    def losses(self, x_num: Tensor, x_cat: Tensor, noisy: NoisyRows) -> Losses:
+        """Mean loss over rows and columns; 0 for a kind of column that the table lacks."""
+        numerical, categorical = self.cell_losses(x_num, x_cat, noisy)
+        importance = self.numerical_schedule.importance(noisy.sigma.log()).detach()
+        return Losses(_mean(importance * numerical), _mean(categorical))
+
+
+def _mean(values: Tensor) -> Tensor:
+    return values.sum() / max(values.numel(), 1)
+
+
+def schedule_objective(
+    model: MixedDiffusion,
+    x_num: Tensor,
+    x_cat: Tensor,
+    generator: torch.Generator | None = None,
+    draws: int = 2,
+) -> Tensor:
+    """A scalar whose gradient is an unbiased estimate of the schedules' objective's gradient.
+
+    *What the exponents minimise, and why they cannot cheat:*
+
+    - ``rho_i`` minimises the second moment of column ``i``'s importance-weighted loss,
+      ``V_i = E_t[(w_i l_i)^2]`` with ``w_i`` from ``PowerMeanSchedule.importance``. The mean of
+      ``w_i l_i`` does not depend on ``rho_i``, so a smaller ``V_i`` is a smaller variance of the
+      training loss and nothing else: dwelling on easy noise levels makes it larger, not smaller.
+      Written over ``u = log sigma``, ``V_i = integral q(u)^2 E[l_i^2 | u] / p_rho(u) du``, hence
+      ``dV_i/drho = -E[(w_i l_i)^2 dlog p_rho(u)/drho]``.
+    - ``k_j`` minimises the categorical loss itself. That loss is a bound on the negative log
+      likelihood for *every* choice of ``k``; for a single column it does not depend on ``k`` at
+      all. What ``k`` can change is the order in which columns are revealed, and a tighter bound is
+      an order that the network predicts better. The masks are discrete, so besides the derivative
+      of the weight there is a score-function term, ``(f - b) dlog P(mask)/dk``, where ``b`` is the
+      mean of the other mask draws of the same row: independent of the draw, so unbiased.
+
+    Args:
+        model: The model; its network is not changed, only looked at.
+        x_num: Clean numbers, shape ``(rows, numerical)``.
+        x_cat: Clean categories, shape ``(rows, categorical)``.
+        generator: Source of randomness.
+        draws: Mask draws per row, at least 2 for the baseline.
+
+    Returns:
+        Tensor:
+            Scalar to call ``backward`` on. Its value has no meaning of its own.
+    """
+    t = stratified_times(len(x_num), x_num.device, generator)
+    categorical = []
+    log_probabilities = []
+    numerical_surrogate = x_num.new_zeros(())
+    for _ in range(draws):
+        noisy = model.add_noise(x_num, x_cat, t, generator)
+        with torch.no_grad():
+            denoised, logits = model.denoise(noisy)
+            errors = numerical_errors(denoised, x_num, noisy)
+            log_sigma = noisy.sigma.log()
+            squared = (model.numerical_schedule.importance(log_sigma) * errors) ** 2
+            cross_entropy = model.layout.cross_entropy(logits, x_cat)
+
+        log_density = model.numerical_schedule.log_density(log_sigma)
+        numerical_surrogate = numerical_surrogate - (squared * log_density).mean(0).sum() / draws
+        weight = model.categorical_schedule.weight(t) * noisy.masked
+        categorical.append((weight * cross_entropy).sum(1))
+        probability = model.categorical_schedule.mask_probability(t)
+        chosen = torch.where(noisy.masked, probability, 1 - probability)
+        log_probabilities.append(chosen.log().sum(1))
+
+    loss = torch.stack(categorical)
+    baseline = (loss.sum(0) - loss).detach() / (draws - 1)
+    score = (loss.detach() - baseline) * torch.stack(log_probabilities)
+    categorical_surrogate = (loss + score).mean() / max(model.layout.num_columns, 1)
+    return numerical_surrogate / max(model.num_numerical, 1) + categorical_surrogate

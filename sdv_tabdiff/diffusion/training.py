@@ -1,0 +1,363 @@
+"""The training loop: one generator that yields a report after every epoch.
+
+Progress bars, plots and interruptions stay outside: whoever iterates decides whether to go on. At
+each yield the model already holds the best weights so far, so a run may be abandoned at any time.
+"""
+
+import copy
+import math
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from sdv_tabdiff.diffusion.process import (
+    Losses,
+    MixedDiffusion,
+    NoisyRows,
+    schedule_objective,
+    stratified_times,
+)
+
+
+class NonFiniteLossError(RuntimeError):
+    """The loss stayed NaN or infinite although training was restarted more carefully."""
+
+
+@dataclass(frozen=True)
+class TrainingSettings:
+    """How to train.
+
+    Args:
+        epochs: Passes over the training rows, at most.
+        batch_size: Rows per step.
+        learning_rate: Peak of the learning rate; it warms up, then follows a half cosine to 0 over
+            the budget.
+        weight_decay: Decoupled weight decay.
+        ema_decay: Decay of the running mean of the weights, per step, after its warm-up.
+        numerical_weight: Weight of the numerical loss at the start and at the end; linear between.
+        categorical_weight: Weight of the categorical loss.
+        validation_share: Share of the rows held out to choose the weights; 0 trains on all.
+        patience: Share of ``epochs`` without a better validation loss after which training stops.
+        max_seconds: Wall-clock budget, or None.
+        schedule_learning_rate: Learning rate of learnable schedules.
+        schedule_every: Steps between two updates of learnable schedules.
+    """
+
+    epochs: int = 100
+    batch_size: int = 1024
+    learning_rate: float = 2e-3
+    weight_decay: float = 0.0
+    ema_decay: float = 0.999
+    numerical_weight: tuple[float, float] = (1.0, 1.0)
+    categorical_weight: float = 1.0
+    validation_share: float = 0.1
+    patience: float = 0.1
+    max_seconds: float | None = None
+    schedule_learning_rate: float = 1e-2
+    schedule_every: int = 10
+
+
+@dataclass(frozen=True)
+class EpochReport:
+    """What is known after an epoch. Losses are means over the epoch, of the running-mean weights
+    for the validation part (NaN where nothing is held out)."""
+
+    epoch: int
+    epochs: int
+    numerical: float
+    categorical: float
+    validation_numerical: float
+    validation_categorical: float
+    seconds: float
+    is_best: bool
+
+    @property
+    def loss(self) -> float:
+        return self.numerical + self.categorical
+
+    @property
+    def validation_loss(self) -> float:
+        return self.validation_numerical + self.validation_categorical
+
+
+MAX_RESTARTS = 3
+MIN_ROWS_TO_HOLD_OUT = 50
+MAX_VALIDATION_ROWS = 4096
+MIN_PATIENCE_STEPS = 300
+WARMUP_SHARE = 0.02
+GRADIENT_NORM = 1.0
+
+
+def mixed_precision(device: torch.device) -> AbstractContextManager:
+    """bfloat16 on CUDA, plain float32 elsewhere: a CPU without bf16 units is far slower with it."""
+    if device.type == 'cuda':
+        return torch.autocast('cuda', dtype=torch.bfloat16)
+
+    return nullcontext()
+
+
+class ExponentialMovingAverage:
+    """A running mean of a model's weights, updated every step.
+
+    The decay warms up, ``min(decay, (1 + n) / (10 + n))``, so that the random first weights are
+    forgotten at once and a run of ten steps has a usable mean as well.
+    """
+
+    def __init__(self, model: nn.Module, decay: float):
+        self.decay = decay
+        self.updates = 0
+        self.model = copy.deepcopy(model).requires_grad_(False)
+        self._ours = list(self.model.parameters())
+        self._theirs = list(model.parameters())
+
+    @torch.no_grad()
+    def update(self) -> None:
+        decay = min(self.decay, (1 + self.updates) / (10 + self.updates))
+        self.updates += 1
+        torch._foreach_lerp_(self._ours, self._theirs, 1 - decay)
+
+
+class Validation:
+    """Held-out rows with draws of ``(t, eps, mask)`` that never change.
+
+    The same noise at every check makes the losses of different checks comparable.
+    """
+
+    def __init__(
+        self, model: MixedDiffusion, x_num: Tensor, x_cat: Tensor, generator: torch.Generator
+    ):
+        repeats = max(1, math.ceil(min(512, 16 * len(x_num)) / max(len(x_num), 1)))
+        self.x_num = x_num.repeat(repeats, 1)
+        self.x_cat = x_cat.repeat(repeats, 1)
+        t = stratified_times(len(self.x_num), x_num.device, generator)
+        # Masks drawn with the initial schedules would be out of date once these learn: keep the
+        # exponents that they were drawn with.
+        self.schedules = copy.deepcopy((model.numerical_schedule, model.categorical_schedule))
+        self.noisy = model.add_noise(self.x_num, self.x_cat, t, generator)
+
+    @torch.no_grad()
+    def losses(self, model: MixedDiffusion) -> Losses:
+        current = (model.numerical_schedule, model.categorical_schedule)
+        model.numerical_schedule, model.categorical_schedule = self.schedules
+        try:
+            parts = [
+                model.losses(
+                    self.x_num[rows],
+                    self.x_cat[rows],
+                    NoisyRows(*(part[rows] for part in self.noisy)),
+                )
+                for rows in _slices(len(self.x_num), 4096)
+            ]
+        finally:
+            model.numerical_schedule, model.categorical_schedule = current
+
+        weights = [len(self.x_num[rows]) for rows in _slices(len(self.x_num), 4096)]
+        total = sum(weights)
+        return Losses(
+            sum(part.numerical * weight for part, weight in zip(parts, weights)) / total,
+            sum(part.categorical * weight for part, weight in zip(parts, weights)) / total,
+        )
+
+
+def _slices(length: int, size: int) -> list[slice]:
+    return [slice(start, min(start + size, length)) for start in range(0, length, size)]
+
+
+class Budget:
+    """How much of the run is used up, by steps or by the clock, whichever is further."""
+
+    def __init__(self, total_steps: int, max_seconds: float | None):
+        self.total_steps = total_steps
+        self.max_seconds = max_seconds
+        self.started = time.monotonic()
+        self.step = 0
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self.started
+
+    @property
+    def used(self) -> float:
+        used = self.step / self.total_steps
+        if self.max_seconds is not None:
+            used = max(used, self.seconds / self.max_seconds)
+
+        return min(used, 1.0)
+
+
+def learning_rate_factor(used: float) -> float:
+    """Linear warm-up, then a half cosine down to 0."""
+    if used < WARMUP_SHARE:
+        return max(used, 1e-3) / WARMUP_SHARE
+
+    return 0.5 * (1 + math.cos(math.pi * (used - WARMUP_SHARE) / (1 - WARMUP_SHARE)))
+
+
+def split_rows(
+    num_rows: int, share: float, device: torch.device, generator: torch.Generator
+) -> tuple[Tensor, Tensor]:
+    """Random row numbers to train on and to hold out."""
+    order = torch.randperm(num_rows, device=device, generator=generator)
+    held_out = min(int(num_rows * share), MAX_VALIDATION_ROWS)
+    if num_rows < MIN_ROWS_TO_HOLD_OUT:
+        held_out = 0
+
+    return order[held_out:], order[:held_out]
+
+
+class _Trainer:
+    """The state of a run: optimisers, running mean, best weights."""
+
+    def __init__(self, model: MixedDiffusion, settings: TrainingSettings, budget: Budget):
+        self.model = model
+        self.settings = settings
+        self.budget = budget
+        self.device = model.layout.mask_codes.device
+        self.restarts = 0
+        self.ema = ExponentialMovingAverage(model, settings.ema_decay)
+        self.optimizer = torch.optim.AdamW(
+            model.denoiser.parameters(),
+            lr=settings.learning_rate,
+            weight_decay=settings.weight_decay,
+            fused=self.device.type in ('cpu', 'cuda'),
+        )
+        schedules = model.schedule_parameters()
+        self.schedule_optimizer = (
+            torch.optim.Adam(schedules, lr=settings.schedule_learning_rate) if schedules else None
+        )
+
+    def step(self, x_num: Tensor, x_cat: Tensor, generator: torch.Generator | None) -> Tensor:
+        """One update of the weights; returns both losses, still on the device."""
+        settings, used = self.settings, self.budget.used
+        for group in self.optimizer.param_groups:
+            group['lr'] = settings.learning_rate * learning_rate_factor(used) * 0.3**self.restarts
+
+        start, end = settings.numerical_weight
+        t = stratified_times(len(x_num), self.device, generator)
+        noisy = self.model.add_noise(x_num, x_cat, t, generator)
+        with mixed_precision(self.device):
+            losses = self.model.losses(x_num, x_cat, noisy)
+
+        loss = (
+            start + used * (end - start)
+        ) * losses.numerical + settings.categorical_weight * losses.categorical
+        self.optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        nn.utils.clip_grad_norm_(self.model.denoiser.parameters(), GRADIENT_NORM)
+        self.optimizer.step()
+        if self.schedule_optimizer and self.budget.step % settings.schedule_every == 0:
+            self.step_schedules(x_num, x_cat, generator)
+
+        self.ema.update()
+        self.budget.step += 1
+        return torch.stack([losses.numerical.detach(), losses.categorical.detach()])
+
+    def step_schedules(
+        self, x_num: Tensor, x_cat: Tensor, generator: torch.Generator | None
+    ) -> None:
+        assert self.schedule_optimizer is not None
+        self.schedule_optimizer.zero_grad(set_to_none=True)
+        schedule_objective(self.model, x_num, x_cat, generator).backward()
+        nn.utils.clip_grad_norm_(self.model.schedule_parameters(), GRADIENT_NORM)
+        self.schedule_optimizer.step()
+
+    def restart(self, good: dict[str, Tensor]) -> None:
+        """Go back to the last good weights and train on with smaller steps."""
+        self.restarts += 1
+        if self.restarts > MAX_RESTARTS:
+            raise NonFiniteLossError(
+                f'The loss is not finite, and smaller learning rates did not help. Lower '
+                f"'learning_rate' (currently {self.settings.learning_rate}) or look for extreme "
+                f'values in the data.'
+            )
+
+        self.model.load_state_dict(good)
+        self.ema = ExponentialMovingAverage(self.model, self.settings.ema_decay)
+        self.optimizer.state.clear()
+        if self.schedule_optimizer:
+            self.schedule_optimizer.state.clear()
+
+
+def train(
+    model: MixedDiffusion,
+    x_num: Tensor,
+    x_cat: Tensor,
+    settings: TrainingSettings,
+    generator: torch.Generator,
+) -> Iterator[EpochReport]:
+    """Train ``model`` in place, yielding a report after every epoch.
+
+    When the iterator ends, or is closed by its caller, the model holds the running-mean weights
+    with the best held-out loss (the last ones if nothing is held out).
+
+    Args:
+        model: The model, on the device to train on.
+        x_num: All numbers, shape ``(rows, numerical)``, NaN where a row has none; on the device.
+        x_cat: All codes, shape ``(rows, categorical)``; on the device.
+        settings: How to train.
+        generator: Source of randomness, on the device.
+    """
+    train_rows, held_out = split_rows(
+        len(x_num), settings.validation_share, x_num.device, generator
+    )
+    validation = None
+    if len(held_out):
+        validation = Validation(model, x_num[held_out], x_cat[held_out].long(), generator)
+
+    steps_per_epoch = math.ceil(len(train_rows) / settings.batch_size)
+    budget = Budget(settings.epochs * steps_per_epoch, settings.max_seconds)
+    trainer = _Trainer(model, settings, budget)
+    patience = max(
+        settings.patience * budget.total_steps, min(MIN_PATIENCE_STEPS, budget.total_steps)
+    )
+    best_loss, best_step = math.inf, 0
+    best = _weights(model)
+    last_good = _weights(model)
+    try:
+        for epoch in range(1, settings.epochs + 1):
+            order = train_rows[
+                torch.randperm(len(train_rows), device=x_num.device, generator=generator)
+            ]
+            total = torch.zeros(2, device=x_num.device)
+            seen = 0
+            for rows in _slices(len(order), settings.batch_size):
+                batch = order[rows]
+                losses = trainer.step(x_num[batch], x_cat[batch].long(), generator)
+                total += losses * len(batch)
+                seen += len(batch)
+                if budget.max_seconds is not None and budget.used >= 1:
+                    break
+
+            # The only synchronisation with the device: once an epoch.
+            numerical, categorical = (total / seen).tolist()
+            checked = validation.losses(trainer.ema.model) if validation else None
+            held = [float(part) for part in checked] if checked else [math.nan, math.nan]
+            score = sum(held) if checked else numerical + categorical
+            if not math.isfinite(score) or not math.isfinite(numerical + categorical):
+                trainer.restart(last_good)
+                continue
+
+            last_good = _weights(model)
+            is_best = checked is None or score < best_loss
+            if is_best:
+                best_loss, best_step, best = score, budget.step, _weights(trainer.ema.model)
+
+            yield EpochReport(
+                epoch, settings.epochs, numerical, categorical, *held, budget.seconds, is_best
+            )
+            if budget.used >= 1 or budget.step - best_step > patience:
+                break
+    finally:
+        if best_loss == math.inf and trainer.ema.updates:
+            # Interrupted inside the first epoch: the running mean beats the initial weights.
+            best = _weights(trainer.ema.model)
+
+        model.load_state_dict(best)
+
+
+def _weights(model: nn.Module) -> dict[str, Tensor]:
+    return {name: value.detach().clone() for name, value in model.state_dict().items()}

@@ -1,0 +1,90 @@
+"""Plotly figures of a fitted synthesizer."""
+
+import pandas as pd
+import plotly.express as px
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+from sdmetrics.visualization import PlotConfig
+
+LOSS_COLORS = {
+    'Loss': PlotConfig.DATACEBO_DARK,
+    'Validation Loss': PlotConfig.DATACEBO_GREEN,
+}
+
+
+def _styled(figure: go.Figure, title: str) -> go.Figure:
+    return figure.update_layout(
+        title=title,
+        template='plotly_white',
+        legend_title_text='',
+        plot_bgcolor=PlotConfig.BACKGROUND_COLOR,
+        font={'size': PlotConfig.FONT_SIZE},
+    )
+
+
+def loss_plot(losses: pd.DataFrame, title: str) -> go.Figure:
+    """Training and validation loss per epoch, in total and by kind of column.
+
+    Args:
+        losses (pandas.DataFrame):
+            As ``TabDiffSynthesizer.get_loss_values`` returns them.
+        title (str):
+            Title of the figure.
+    """
+    panels = ('Loss', 'Numerical Loss', 'Categorical Loss')
+    figure = make_subplots(rows=1, cols=3, subplot_titles=['Total', 'Numerical', 'Categorical'])
+    for column, panel in enumerate(panels, start=1):
+        for prefix, name in (('', 'Loss'), ('Validation ', 'Validation Loss')):
+            figure.add_trace(
+                go.Scatter(
+                    x=losses['Epoch'],
+                    y=losses[f'{prefix}{panel}'],
+                    name='Training' if name == 'Loss' else 'Validation',
+                    legendgroup=name,
+                    showlegend=column == 1,
+                    line={'color': LOSS_COLORS[name]},
+                ),
+                row=1,
+                col=column,
+            )
+
+    figure.update_xaxes(title_text='Epoch')
+    figure.update_yaxes(title_text='Loss', col=1)
+    return _styled(figure, title)
+
+
+def noise_plot(noise: pd.DataFrame, title: str) -> go.Figure:
+    """Noise of each column against time.
+
+    Args:
+        noise (pandas.DataFrame):
+            As ``TabDiff.noise_levels`` returns it.
+        title (str):
+            Title of the figure.
+    """
+    panels = [
+        ('numerical', 'Numbers: standard deviation of the noise', 'log'),
+        ('categorical', 'Categories: chance to be masked', 'linear'),
+    ]
+    figure = make_subplots(rows=1, cols=2, subplot_titles=[panel[1] for panel in panels])
+    for column, (kind, _, scale) in enumerate(panels, start=1):
+        colors = px.colors.qualitative.Dark24
+        names = noise.loc[noise['Kind'] == kind, 'Column'].unique()
+        for index, name in enumerate(names):
+            curve = noise[(noise['Kind'] == kind) & (noise['Column'] == name)]
+            figure.add_trace(
+                go.Scatter(
+                    x=curve['Time'],
+                    y=curve['Noise'],
+                    name=str(name),
+                    line={'color': colors[index % len(colors)]},
+                    hovertemplate=f'{name}: %{{y:.3g}}<extra></extra>',
+                ),
+                row=1,
+                col=column,
+            )
+
+        figure.update_yaxes(type=scale, col=column)
+
+    figure.update_xaxes(title_text='Time')
+    return _styled(figure, title)
