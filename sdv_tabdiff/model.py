@@ -3,7 +3,6 @@
 import math
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -140,7 +139,8 @@ class TabDiff:
             except KeyboardInterrupt:
                 warnings.warn(
                     f'Training was interrupted after {len(self.reports)} epochs. The best model '
-                    'so far is kept and ready to sample from.'
+                    'so far is kept and ready to sample from.',
+                    stacklevel=2,
                 )
 
         self._network.requires_grad_(False).eval()
@@ -267,7 +267,7 @@ class TabDiff:
 
 
 def _log_frequencies(x_cat: Tensor, levels: Iterable[int]) -> Tensor:
-    """Log share of each level of each column, side by side; an unseen level counts as half a row."""
+    """Log share of each level of each column, side by side; unseen ones count half a row."""
     parts = [
         torch.bincount(x_cat[:, column], minlength=size).clamp(min=0.5).log() - math.log(len(x_cat))
         for column, size in enumerate(levels)

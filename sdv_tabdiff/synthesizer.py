@@ -254,6 +254,18 @@ class TabDiffSynthesizer(BaseSingleTableSynthesizer):
 
     @same_signature(BaseSingleTableSynthesizer.sample)
     def sample(self, num_rows: Any, *args: Any, **kwargs: Any) -> Any:
+        """Sample rows of the table.
+
+        Args:
+            num_rows (int):
+                Number of rows.
+            *args, **kwargs:
+                As in the installed SDV: batches, the file to write to, the number of tries.
+
+        Returns:
+            pandas.DataFrame or dict[str, pandas.DataFrame]:
+                The rows, in the container that ``fit`` was given.
+        """
         self._validate_fit_before_sample()
         if num_rows is not None:
             _check_num_rows(num_rows)
@@ -266,6 +278,18 @@ class TabDiffSynthesizer(BaseSingleTableSynthesizer):
 
     @same_signature(BaseSingleTableSynthesizer.sample_from_conditions)
     def sample_from_conditions(self, conditions: Any, *args: Any, **kwargs: Any) -> Any:
+        """Sample rows that meet conditions.
+
+        Args:
+            conditions (list[sdv.sampling.Condition or sdv.sampling.DataFrameCondition]):
+                The conditions, each with its number of rows.
+            *args, **kwargs:
+                As in the installed SDV: batches, the file to write to, the number of tries.
+
+        Returns:
+            pandas.DataFrame or dict[str, pandas.DataFrame]:
+                The rows, in the container that ``fit`` was given.
+        """
         self._validate_fit_before_sample()
         conditions = [self._with_string_columns(condition) for condition in conditions]
         sampled = super().sample_from_conditions(conditions, *args, **kwargs)
@@ -273,6 +297,18 @@ class TabDiffSynthesizer(BaseSingleTableSynthesizer):
 
     @same_signature(BaseSingleTableSynthesizer.sample_remaining_columns)
     def sample_remaining_columns(self, known_columns: Any, *args: Any, **kwargs: Any) -> Any:
+        """Sample the other columns of rows of which some columns are known.
+
+        Args:
+            known_columns (pandas.DataFrame):
+                The known columns.
+            *args, **kwargs:
+                As in the installed SDV: batches, the file to write to, the number of tries.
+
+        Returns:
+            pandas.DataFrame or dict[str, pandas.DataFrame]:
+                The rows, in the container that ``fit`` was given.
+        """
         self._validate_fit_before_sample()
         known_columns = single_table(known_columns).rename(columns=self._string_names())
         sampled = super().sample_remaining_columns(known_columns, *args, **kwargs)

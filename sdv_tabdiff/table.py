@@ -7,14 +7,34 @@ numerical feature, and a zero-inflated number with gaps one of each.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
 import torch
 from torch import Tensor
 
-from sdv_tabdiff.quantiles import MAX_DISCRETE_VALUES, discrete_values
+from sdv_tabdiff.quantiles import MAX_DISCRETE_VALUES, FloatArray, discrete_values
+
+
+class ColumnCodec(Protocol):
+    """How one column (with its flag of missing values, if any) is read and written."""
+
+    name: Any
+    numerical: bool
+
+    def fit(self, frame: pd.DataFrame) -> None:
+        """Learn the column's levels."""
+
+    @property
+    def num_levels(self) -> int:
+        """Number of levels; 0 or 1 if there is nothing to choose."""
+
+    def encode(self, frame: pd.DataFrame) -> tuple[np.ndarray, FloatArray | None]:
+        """Codes of the levels, and numbers (NaN where a row has none) if ``numerical``."""
+
+    def decode(self, codes: np.ndarray, numbers: np.ndarray | None) -> dict[Any, pd.Series]:
+        """The columns that these codes and numbers describe."""
 
 
 class CategoryColumn:
@@ -24,31 +44,34 @@ class CategoryColumn:
 
     def __init__(self, name: Any):
         self.name = name
-        self.columns = [name]
 
     def fit(self, frame: pd.DataFrame) -> None:
+        """Learn the levels, in order of appearance."""
         column = frame[self.name]
         self._dtype = column.dtype
-        codes, levels = pd.factorize(column, use_na_sentinel=True)
-        self._levels = levels
-        self._has_missing = bool((codes < 0).any())
+        self._levels = pd.Index(column.dropna().unique())
+        self._has_missing = bool(column.isna().any())
 
     @property
     def num_levels(self) -> int:
+        """Levels, and one more if there are missing values."""
         return len(self._levels) + self._has_missing
 
     def encode(self, frame: pd.DataFrame) -> tuple[np.ndarray, None]:
-        codes = pd.Index(self._levels).get_indexer(frame[self.name])
+        """Codes of the levels; the last one stands for a missing value."""
+        codes = self._levels.get_indexer(frame[self.name])
         return np.where(codes < 0, self.num_levels - 1, codes), None
 
-    def decode(self, codes: np.ndarray, numbers: None) -> dict[Any, Any]:
+    def decode(self, codes: np.ndarray, numbers: np.ndarray | None) -> dict[Any, pd.Series]:
+        """The column, in its own dtype."""
         present = codes < len(self._levels)
-        values = self._levels.take(np.where(present, codes, 0)) if len(self._levels) else None
-        if values is None:
-            return {self.name: pd.Series(np.nan, index=range(len(codes)), dtype=self._dtype)}
+        if not present.any():
+            values = pd.Series(np.full(len(codes), np.nan), dtype=object)
+        else:
+            values = pd.Series(self._levels.take(np.where(present, codes, 0)), dtype=object)
+            values = values.where(present, np.nan)
 
-        column = pd.Series(np.asarray(values, dtype=object)).where(present, np.nan)
-        return {self.name: column.astype(self._dtype)}
+        return {self.name: values.astype(self._dtype)}
 
 
 class NumberColumn:
@@ -63,10 +86,9 @@ class NumberColumn:
     def __init__(self, name: Any, flag: Any = None, max_states: int = MAX_DISCRETE_VALUES):
         self.name = name
         self.flag = flag
-        self.columns = [name] if flag is None else [name, flag]
         self._max_states = max_states
 
-    def _read(self, frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    def _read(self, frame: pd.DataFrame) -> tuple[FloatArray, np.ndarray]:
         values = frame[self.name].to_numpy(dtype=np.float64, na_value=np.nan)
         missing = np.isnan(values)
         if self.flag is not None:
@@ -75,72 +97,72 @@ class NumberColumn:
         return values, missing
 
     def fit(self, frame: pd.DataFrame) -> None:
-        self._dtypes = frame[self.columns].dtypes
+        """Learn which values are states, and the scale and range of the others."""
+        self._dtype = frame[self.name].dtype
         values, missing = self._read(frame)
         present = values[~missing]
         self._states = discrete_values(present, self._max_states)
         continuous = present[~np.isin(present, self._states)]
-        self.numerical = len(continuous) > 0
         self._has_missing = bool(missing.any())
-        self._mean = continuous.mean() if self.numerical else 0.0
-        self._scale = (continuous.std() if self.numerical else 0.0) or 1.0
-        # A continuous part that hardly varies would blow rounding noise up to unit scale.
-        self._low = continuous.min() if self.numerical else 0.0
-        self._high = continuous.max() if self.numerical else 0.0
+        self.numerical = len(continuous) > 0
+        if self.numerical:
+            self._mean, self._scale = continuous.mean(), continuous.std() or 1.0
+            self._low, self._high = continuous.min(), continuous.max()
 
     @property
     def num_levels(self) -> int:
         """States, missing, and 'continuous' where there is something to tell it from."""
         states = len(self._states) + self._has_missing
-        return states + (self.numerical and states > 0)
+        return states + (1 if self.numerical and states else 0)
 
-    def encode(self, frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    def encode(self, frame: pd.DataFrame) -> tuple[np.ndarray, FloatArray | None]:
+        """Codes of the states, the last one for 'continuous', and the standardised numbers."""
         values, missing = self._read(frame)
         codes = np.full(len(values), max(self.num_levels - 1, 0))
-        numbers = (values - self._mean) / self._scale
+        has_number = ~missing
         if len(self._states):
             nearest = np.searchsorted(self._states, values).clip(max=len(self._states) - 1)
             is_state = self._states[nearest] == values
             codes[is_state] = nearest[is_state]
-            numbers[is_state] = np.nan
+            has_number &= ~is_state
 
         if self._has_missing:
             codes[missing] = len(self._states)
 
-        numbers[missing] = np.nan
-        return codes, numbers
+        if not self.numerical:
+            return codes, None
 
-    def decode(self, codes: np.ndarray, numbers: np.ndarray | None) -> dict[Any, Any]:
-        if numbers is None:
-            values = np.zeros(len(codes))
-        else:
-            values = np.clip(
-                numbers.astype(np.float64) * self._scale + self._mean, self._low, self._high
-            )
+        return codes, np.where(has_number, (values - self._mean) / self._scale, np.nan)
 
-        is_state = codes < len(self._states)
-        if len(self._states) and self.num_levels:
+    def decode(self, codes: np.ndarray, numbers: np.ndarray | None) -> dict[Any, pd.Series]:
+        """The column, and its flag of missing values if it has one."""
+        values = np.zeros(len(codes))
+        if numbers is not None:
+            values = numbers.astype(np.float64) * self._scale + self._mean
+            values = values.clip(self._low, self._high)
+
+        if len(self._states):
+            is_state = codes < len(self._states)
             values = np.where(is_state, self._states[np.where(is_state, codes, 0)], values)
 
-        missing = np.zeros(len(codes), dtype=bool)
+        missing = np.full(len(codes), False)
         if self._has_missing:
             missing = codes == len(self._states)
 
         if self.flag is None:
-            return {self.name: self._cast(np.where(missing, np.nan, values), self.name)}
+            return {self.name: self._cast(np.where(missing, np.nan, values))}
 
         return {
-            self.name: self._cast(np.where(missing, self._mean, values), self.name),
-            self.flag: self._cast(missing.astype(np.float64), self.flag),
+            self.name: self._cast(np.where(missing, 0.0, values)),
+            self.flag: pd.Series(missing.astype(np.float64)),
         }
 
-    def _cast(self, values: np.ndarray, name: Any) -> pd.Series:
-        dtype = self._dtypes[name]
-        if pd.api.types.is_integer_dtype(dtype) or pd.api.types.is_bool_dtype(dtype):
-            values = np.round(values)
-
+    def _cast(self, values: FloatArray) -> pd.Series:
         column = pd.Series(values)
-        return column if column.isna().any() and dtype.kind in 'iub' else column.astype(dtype)
+        if self._dtype.kind not in 'iub':
+            return column.astype(self._dtype)
+
+        return column if column.isna().any() else column.round().astype(self._dtype)
 
 
 class TableCodec:
@@ -167,20 +189,18 @@ class TableCodec:
         """Learn the features of a processed table."""
         self.columns = list(frame.columns)
         flags = set(self._null_flags.values())
-        codecs = [self._codec(name, frame) for name in frame.columns if name not in flags]
-        for codec in codecs:
+        self._codecs = [self._codec(name, frame) for name in frame.columns if name not in flags]
+        for codec in self._codecs:
             codec.fit(frame)
 
-        self._codecs = codecs
-        # A column with nothing to choose is no feature; it is filled in again by ``decode``.
-        self._categorical = sorted(
-            (index for index, codec in enumerate(codecs) if codec.num_levels > 1),
-            key=lambda index: codecs[index].num_levels,
-        )
-        self._numerical = [index for index, codec in enumerate(codecs) if codec.numerical]
+        # A column with nothing to choose is no feature; ``decode`` fills it in again.
+        self._numerical = [codec for codec in self._codecs if codec.numerical]
+        self._categorical = [codec for codec in self._codecs if codec.num_levels > 1]
+        # Neighbours with equally many levels share one tensor operation.
+        self._categorical.sort(key=lambda codec: codec.num_levels)
         return self
 
-    def _codec(self, name: Any, frame: pd.DataFrame) -> CategoryColumn | NumberColumn:
+    def _codec(self, name: Any, frame: pd.DataFrame) -> ColumnCodec:
         if name in self._categories or not pd.api.types.is_numeric_dtype(frame[name].dtype):
             return CategoryColumn(name)
 
@@ -189,53 +209,53 @@ class TableCodec:
     @property
     def levels(self) -> list[int]:
         """Number of levels of each categorical feature, in increasing order."""
-        return [self._codecs[index].num_levels for index in self._categorical]
+        return [codec.num_levels for codec in self._categorical]
 
     @property
     def num_numerical(self) -> int:
+        """Number of numerical features."""
         return len(self._numerical)
 
     @property
     def numerical_names(self) -> list[Any]:
         """Columns behind the numerical features."""
-        return [self._codecs[index].name for index in self._numerical]
+        return [codec.name for codec in self._numerical]
 
     @property
     def categorical_names(self) -> list[Any]:
         """Columns behind the categorical features."""
-        return [self._codecs[index].name for index in self._categorical]
+        return [codec.name for codec in self._categorical]
 
     def encode(self, frame: pd.DataFrame) -> tuple[Tensor, Tensor]:
         """Numbers ``(rows, numerical)``, NaN where a row has none, and codes as int32."""
         x_num = np.empty((len(frame), len(self._numerical)), dtype=np.float32)
         x_cat = np.empty((len(frame), len(self._categorical)), dtype=np.int32)
-        for index, codec in enumerate(self._codecs):
-            if index not in self._numerical and index not in self._categorical:
-                continue
-
+        number_of, category_of = self._positions()
+        for codec in self._codecs:
             codes, numbers = codec.encode(frame)
             if codec.numerical:
-                x_num[:, self._numerical.index(index)] = numbers
+                x_num[:, number_of[codec.name]] = numbers
             if codec.num_levels > 1:
-                x_cat[:, self._categorical.index(index)] = codes
+                x_cat[:, category_of[codec.name]] = codes
 
         return torch.from_numpy(x_num), torch.from_numpy(x_cat)
 
     def decode(self, x_num: Tensor, x_cat: Tensor) -> pd.DataFrame:
         """The processed table that these features describe."""
         numbers, codes = x_num.cpu().numpy(), x_cat.cpu().numpy()
-        num_rows = len(numbers)
-        nothing = np.zeros(num_rows, dtype=np.int64)
-        data: dict[Any, Any] = {}
-        for index, codec in enumerate(self._codecs):
-            column_codes = nothing
-            if codec.num_levels > 1:
-                column_codes = codes[:, self._categorical.index(index)]
-
-            column_numbers = None
-            if codec.numerical:
-                column_numbers = numbers[:, self._numerical.index(index)]
-
+        number_of, category_of = self._positions()
+        no_choice = np.zeros(len(numbers), dtype=np.int64)
+        data: dict[Any, pd.Series] = {}
+        for codec in self._codecs:
+            chosen = codec.num_levels > 1
+            column_codes = codes[:, category_of[codec.name]] if chosen else no_choice
+            column_numbers = numbers[:, number_of[codec.name]] if codec.numerical else None
             data.update(codec.decode(column_codes, column_numbers))
 
-        return pd.DataFrame(data, index=pd.RangeIndex(num_rows), columns=self.columns)
+        return pd.DataFrame(data, index=pd.RangeIndex(len(numbers)), columns=self.columns)
+
+    def _positions(self) -> tuple[dict[Any, int], dict[Any, int]]:
+        return (
+            {name: position for position, name in enumerate(self.numerical_names)},
+            {name: position for position, name in enumerate(self.categorical_names)},
+        )

@@ -72,10 +72,12 @@ class CategoryLayout(nn.Module):
 
     @property
     def num_columns(self) -> int:
+        """Number of categorical columns."""
         return len(self.levels)
 
     @property
     def num_logits(self) -> int:
+        """Levels of all columns together."""
         return sum(self.levels)
 
     @property

@@ -92,6 +92,7 @@ class Tokenizer(nn.Module):
         self.embedding = nn.Embedding(max(layout.num_tokens, 1), dim)
 
     def forward(self, x_num: Tensor, x_cat: Tensor) -> Tensor:
+        """Tokens of noisy rows."""
         numbers = x_num.unsqueeze(-1) * self.weight
         categories = self.embedding(x_cat + self.layout.token_offsets)
         return torch.cat([numbers, categories], dim=1) + self.bias
@@ -129,6 +130,7 @@ class MLPTrunk(nn.Module):
         self.layers = nn.Sequential(*layers)
 
     def forward(self, x: Tensor, time: Tensor) -> Tensor:
+        """``(rows, dim)`` and embedded times ``(rows or 1, time_dim)`` -> ``(rows, width)``."""
         return self.layers(self.project(x) + self.time(time))
 
 
@@ -143,6 +145,7 @@ class ResidualBlock(nn.Module):
         self.contract = nn.Linear(width, width)
 
     def forward(self, x: Tensor, time: Tensor) -> Tensor:
+        """``(rows, dim)`` and embedded times ``(rows or 1, time_dim)`` -> ``(rows, width)``."""
         scale, shift = self.modulation(time).chunk(2, dim=1)
         hidden = self.norm(x) * (1 + scale) + shift
         return x + self.contract(F.silu(self.expand(hidden)))
@@ -163,6 +166,7 @@ class ResidualTrunk(nn.Module):
         self.norm = nn.LayerNorm(width)
 
     def forward(self, x: Tensor, time: Tensor) -> Tensor:
+        """``(rows, dim)`` and embedded times ``(rows or 1, time_dim)`` -> ``(rows, width)``."""
         time = self.time(time)
         x = self.project(x)
         for block in self.blocks:
@@ -176,44 +180,58 @@ class DirectHeads(nn.Module):
 
     def __init__(self, input_dim: int, num_numerical: int, layout: CategoryLayout):
         super().__init__()
-        self.numbers = nn.Linear(input_dim, num_numerical)
-        self.levels = nn.Linear(input_dim, layout.num_logits)
+        self.num_numerical = num_numerical
+        self.linear = nn.Linear(input_dim, num_numerical + layout.num_logits)
+
+    def start_at_marginals(self, log_frequencies: Tensor) -> None:
+        """Ignore the input for numbers, and nearly so for levels."""
+        self.linear.weight[: self.num_numerical] = 0
+        self.linear.weight[self.num_numerical :] *= 0.1
+        self.linear.bias[: self.num_numerical] = 0
+        self.linear.bias[self.num_numerical :] = log_frequencies
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        return self.numbers(x), self.levels(x)
+        """Trunk output ``(rows, dim)`` -> ``(rows, numerical)`` and ``(rows, sum of levels)``."""
+        output = self.linear(x)
+        return output[:, : self.num_numerical], output[:, self.num_numerical :]
 
 
 class TokenHeads(nn.Module):
     """The paper's heads: each column reads its scalar or its logits off its own token."""
 
-    def __init__(self, input_dim: int, num_numerical: int, layout: CategoryLayout, sizes):
+    def __init__(
+        self, input_dim: int, num_numerical: int, layout: CategoryLayout, sizes: DenoiserSizes
+    ):
         super().__init__()
         self.num_numerical = num_numerical
         self.layout = layout
-        num_columns = num_numerical + layout.num_columns
+        self.num_columns = num_numerical + layout.num_columns
         dim = sizes.token_dim
-        self.to_tokens = nn.Linear(input_dim, num_columns * dim)
+        self.to_tokens = nn.Linear(input_dim, self.num_columns * dim)
         self.transformer = _transformer(sizes, sizes.decoder_layers)
         self.number_weight = nn.Parameter(torch.randn(num_numerical, dim) / math.sqrt(dim))
         self.number_bias = nn.Parameter(torch.zeros(num_numerical))
         self.level_weight = nn.Parameter(torch.randn(layout.num_logits, dim) / math.sqrt(dim))
         self.level_bias = nn.Parameter(torch.zeros(layout.num_logits))
 
+    def start_at_marginals(self, log_frequencies: Tensor) -> None:
+        """Ignore the input for numbers, and nearly so for levels."""
+        self.number_weight.zero_()
+        self.level_weight.mul_(0.1)
+        self.level_bias.copy_(log_frequencies)
+
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        tokens = self.to_tokens(x).unflatten(
-            1, (self.number_bias.numel() + self.layout.num_columns, -1)
+        """Trunk output ``(rows, dim)`` -> ``(rows, numerical)`` and ``(rows, sum of levels)``."""
+        tokens = self.transformer(self.to_tokens(x).unflatten(1, (self.num_columns, -1)))
+        number_tokens, category_tokens = tokens.split(
+            [self.num_numerical, self.layout.num_columns], dim=1
         )
-        tokens = self.transformer(tokens)
-        numbers = (tokens[:, : self.num_numerical] * self.number_weight).sum(-1) + self.number_bias
-        category_tokens = tokens[:, self.num_numerical :]
-        logits = []
+        numbers = (number_tokens * self.number_weight).sum(-1) + self.number_bias
+        logits = [self.level_bias.new_empty((len(x), 0))]
         for block in self.layout.blocks:
             weight = self.level_weight[block.logits].unflatten(0, (-1, block.levels))
-            block_tokens = category_tokens[:, block.columns]
-            logits.append(torch.einsum('rcd,cld->rcl', block_tokens, weight).flatten(1))
-
-        if not logits:
-            return numbers, self.level_bias.expand(len(x), 0)
+            scores = torch.einsum('rcd,cld->rcl', category_tokens[:, block.columns], weight)
+            logits.append(scores.flatten(1))
 
         return numbers, torch.cat(logits, dim=1) + self.level_bias
 
@@ -248,7 +266,7 @@ class Denoiser(nn.Module):
         self.tokenizer = Tokenizer(num_numerical, layout, sizes.token_dim)
         self.encoder = _transformer(sizes, sizes.encoder_layers)
         self.trunk = (ResidualTrunk if sizes.residual else MLPTrunk)(input_dim, sizes)
-        self.heads: nn.Module
+        self.heads: DirectHeads | TokenHeads
         if sizes.decoder_layers:
             self.heads = TokenHeads(self.trunk.output_dim, num_numerical, layout, sizes)
         else:
@@ -265,19 +283,12 @@ class Denoiser(nn.Module):
         Args:
             log_frequencies: Log share of each level, shape ``(sum of levels,)``.
         """
-        if isinstance(self.heads, TokenHeads):
-            self.heads.number_weight.zero_()
-            self.heads.level_weight.mul_(0.1)
-            self.heads.level_bias.copy_(log_frequencies)
-        else:
-            self.heads.numbers.weight.zero_()
-            self.heads.numbers.bias.zero_()
-            self.heads.levels.weight.mul_(0.1)
-            self.heads.levels.bias.copy_(log_frequencies)
+        self.heads.start_at_marginals(log_frequencies)
 
     def forward(
         self, x_num: Tensor, x_cat: Tensor, sigma: Tensor, t: Tensor
     ) -> tuple[Tensor, Tensor]:
+        """Denoised numbers and logits of the categories; see the class for the shapes."""
         time = sinusoidal_embedding(t, self.sizes.time_dim)
         tokens = self.encoder(self.tokenizer(c_in(sigma) * x_num, x_cat))
         output, logits = self.heads(self.trunk(tokens.flatten(1), time))

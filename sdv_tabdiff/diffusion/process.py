@@ -130,21 +130,32 @@ class MixedDiffusion(nn.Module):
         """Denoised numbers and logits of the categories."""
         return self.denoiser(noisy.x_num, noisy.x_cat, noisy.sigma, noisy.t)
 
-    def cell_losses(self, x_num: Tensor, x_cat: Tensor, noisy: NoisyRows) -> tuple[Tensor, Tensor]:
-        """Loss of each cell: ``(rows, numerical)`` and ``(rows, categorical)``."""
+    def cell_errors(self, x_num: Tensor, x_cat: Tensor, noisy: NoisyRows) -> tuple[Tensor, Tensor]:
+        """Unweighted errors of the prediction for each cell.
+
+        Returns ``numerical_errors`` of shape ``(rows, numerical)`` and the cross entropy of shape
+        ``(rows, categorical)``, of visible categories too.
+        """
         denoised, logits = self.denoise(noisy)
-        numerical = numerical_errors(denoised, x_num, noisy)
-        weight = self.categorical_schedule.weight(noisy.t) * noisy.masked
-        return numerical, weight * self.layout.cross_entropy(logits, x_cat)
+        errors = numerical_errors(denoised, x_num, noisy)
+        return errors, self.layout.cross_entropy(logits, x_cat)
+
+    def category_weights(self, noisy: NoisyRows) -> Tensor:
+        """``w_j(t) 1[x_t,j is masked]``, shape ``(rows, categorical)``."""
+        return self.categorical_schedule.weight(noisy.t) * noisy.masked
 
     def losses(self, x_num: Tensor, x_cat: Tensor, noisy: NoisyRows) -> Losses:
         """Mean loss over rows and columns; 0 for a kind of column that the table lacks."""
-        numerical, categorical = self.cell_losses(x_num, x_cat, noisy)
-        importance = self.numerical_schedule.importance(noisy.sigma.log()).detach()
-        return Losses(_mean(importance * numerical), _mean(categorical))
+        errors, cross_entropy = self.cell_errors(x_num, x_cat, noisy)
+        with torch.no_grad():
+            importance = self.numerical_schedule.importance(noisy.sigma.log())
+            weights = self.category_weights(noisy)
+
+        return Losses(mean(importance * errors), mean(weights * cross_entropy))
 
 
-def _mean(values: Tensor) -> Tensor:
+def mean(values: Tensor) -> Tensor:
+    """Mean over all cells; 0 if there are none."""
     return values.sum() / max(values.numel(), 1)
 
 
@@ -159,12 +170,14 @@ def schedule_objective(
 
     *What the exponents minimise, and why they cannot cheat:*
 
-    - ``rho_i`` minimises the second moment of column ``i``'s importance-weighted loss,
-      ``V_i = E_t[(w_i l_i)^2]`` with ``w_i`` from ``PowerMeanSchedule.importance``. The mean of
-      ``w_i l_i`` does not depend on ``rho_i``, so a smaller ``V_i`` is a smaller variance of the
-      training loss and nothing else: dwelling on easy noise levels makes it larger, not smaller.
-      Written over ``u = log sigma``, ``V_i = integral q(u)^2 E[l_i^2 | u] / p_rho(u) du``, hence
-      ``dV_i/drho = -E[(w_i l_i)^2 dlog p_rho(u)/drho]``.
+    - ``rho_i`` minimises the second moment of column ``i``'s importance-weighted loss. With
+      ``u = log sigma``, ``q`` the density of ``u`` under the initial schedule, ``p_rho`` that under
+      the present one and ``g_i(u) = E[l_i^2 | u]`` the present profile of the loss, that is
+      ``V_i(rho) = E[(q/p_rho)^2 l_i^2] = integral q(u)^2 g_i(u) / p_rho(u) du``, hence
+      ``dV_i/drho = -E[(q/p_rho)^2 l_i^2 dlog p_rho(u)/drho]``. The mean of the weighted loss does
+      not depend on ``rho_i``, so a smaller ``V_i`` is a smaller variance of the training loss and
+      nothing else: dwelling on easy noise levels makes it larger. The profile is taken as it is;
+      otherwise a column could gain by keeping its neighbours' noise, and so their difficulty, low.
     - ``k_j`` minimises the categorical loss itself. That loss is a bound on the negative log
       likelihood for *every* choice of ``k``; for a single column it does not depend on ``k`` at
       all. What ``k`` can change is the order in which columns are revealed, and a tighter bound is
@@ -190,16 +203,13 @@ def schedule_objective(
     for _ in range(draws):
         noisy = model.add_noise(x_num, x_cat, t, generator)
         with torch.no_grad():
-            denoised, logits = model.denoise(noisy)
-            errors = numerical_errors(denoised, x_num, noisy)
+            errors, cross_entropy = model.cell_errors(x_num, x_cat, noisy)
             log_sigma = noisy.sigma.log()
             squared = (model.numerical_schedule.importance(log_sigma) * errors) ** 2
-            cross_entropy = model.layout.cross_entropy(logits, x_cat)
 
         log_density = model.numerical_schedule.log_density(log_sigma)
         numerical_surrogate = numerical_surrogate - (squared * log_density).mean(0).sum() / draws
-        weight = model.categorical_schedule.weight(t) * noisy.masked
-        categorical.append((weight * cross_entropy).sum(1))
+        categorical.append((model.category_weights(noisy) * cross_entropy).sum(1))
         probability = model.categorical_schedule.mask_probability(t)
         chosen = torch.where(noisy.masked, probability, 1 - probability)
         log_probabilities.append(chosen.log().sum(1))

@@ -1,6 +1,5 @@
 """The reverse process: from noise to rows."""
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import torch
@@ -66,7 +65,7 @@ def perturb(
 
 
 def reveal_probability(model: MixedDiffusion, t: Tensor, s: Tensor) -> Tensor:
-    """Chance that a category masked at ``t`` is visible at ``s < t``: ``(a_s - a_t) / (1 - a_t)``."""
+    """Chance that a mask at ``t`` is gone at ``s < t``: ``(a_s - a_t) / (1 - a_t)``."""
     schedule = model.categorical_schedule
     hidden = schedule.mask_probability(t)
     return (hidden - schedule.mask_probability(s)) / hidden
@@ -138,13 +137,42 @@ def multistep_step(
     return shrink * x + (1 - shrink) * target
 
 
+def reverse_step(
+    model: MixedDiffusion,
+    rows: NoisyRows,
+    s: Tensor,
+    solver: str,
+    previous: tuple[Tensor, Tensor] | None,
+    generator: torch.Generator | None,
+) -> tuple[NoisyRows, tuple[Tensor, Tensor]]:
+    """Move rows from their time back to ``s``, which is earlier but not yet 0.
+
+    Returns the rows at ``s``, and the prediction and its noise level for the next step's
+    ``previous``.
+    """
+    denoised, logits = model.denoise(rows)
+    sigma, next_sigma = rows.sigma, model.numerical_schedule.sigma(s)
+    x_cat, masked = reveal(model, rows, logits, reveal_probability(model, rows.t, s), generator)
+    if solver == 'multistep':
+        x_num = multistep_step(rows.x_num, denoised, previous, sigma, next_sigma)
+    else:
+        x_num = euler_step(rows.x_num, denoised, sigma, next_sigma)
+
+    earlier = NoisyRows(x_num, x_cat, masked, next_sigma, s)
+    if solver == 'heun':
+        next_denoised, _ = model.denoise(earlier)
+        x_num = heun_step(rows.x_num, denoised, x_num, next_denoised, sigma, next_sigma)
+        earlier = earlier._replace(x_num=x_num)
+
+    return earlier, (denoised, sigma)
+
+
 @torch.no_grad()
 def sample(
     model: MixedDiffusion,
     num_rows: int,
     settings: SamplerSettings | None = None,
     generator: torch.Generator | None = None,
-    callback: Callable[[int], None] | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Generate rows.
 
@@ -153,7 +181,6 @@ def sample(
         num_rows: Number of rows.
         settings: Steps and solver.
         generator: Source of randomness, on the model's device.
-        callback: Called with the number of each finished step.
 
     Returns:
         tuple[Tensor, Tensor]:
@@ -161,42 +188,23 @@ def sample(
     """
     settings = settings or SamplerSettings()
     rows = prior(model, num_rows, generator)
+    # Time 0 is not visited: the last prediction is the clean row.
+    times = torch.linspace(1, 0, settings.steps + 1, device=rows.t.device)[:-1].reshape(-1, 1, 1)
     previous = None
-    for step, (t, s) in enumerate(time_steps(settings.steps, rows.t.device)):
-        rows = rows._replace(t=t, sigma=model.numerical_schedule.sigma(t))
+    for s in times[1:]:
         if settings.stochastic:
-            t_plus = (t * (1 + 1 / settings.steps)).clamp(max=1.0)
-            rows = perturb(model, rows, t_plus, generator)
+            rows = perturb(model, rows, _slightly_later(rows.t, settings), generator)
 
-        denoised, logits = model.denoise(rows)
-        if step == settings.steps - 1:
-            # Noise ends at exactly 0 and no mask may remain.
-            always = torch.ones((1, 1), device=rows.t.device)
-            x_cat, _ = reveal(model, rows, logits, always, generator)
-            return denoised, x_cat
+        rows, previous = reverse_step(model, rows, s, settings.solver, previous, generator)
 
-        next_sigma = model.numerical_schedule.sigma(s)
-        x_cat, masked = reveal(model, rows, logits, reveal_probability(model, rows.t, s), generator)
-        if settings.solver == 'multistep':
-            x_num = multistep_step(rows.x_num, denoised, previous, rows.sigma, next_sigma)
-            previous = (denoised, rows.sigma)
-        else:
-            x_num = euler_step(rows.x_num, denoised, rows.sigma, next_sigma)
+    if settings.stochastic:
+        rows = perturb(model, rows, _slightly_later(rows.t, settings), generator)
 
-        next_rows = NoisyRows(x_num, x_cat, masked, next_sigma, s)
-        if settings.solver == 'heun':
-            next_denoised, _ = model.denoise(next_rows)
-            x_num = heun_step(rows.x_num, denoised, x_num, next_denoised, rows.sigma, next_sigma)
-            next_rows = next_rows._replace(x_num=x_num)
-
-        rows = next_rows
-        if callback is not None:
-            callback(step + 1)
-
-    raise AssertionError('unreachable: the last step returns')
+    denoised, logits = model.denoise(rows)
+    everywhere = torch.ones((1, 1), device=rows.t.device)
+    x_cat, _ = reveal(model, rows, logits, everywhere, generator)
+    return denoised, x_cat
 
 
-def time_steps(steps: int, device: torch.device) -> Iterator[tuple[Tensor, Tensor]]:
-    """Pairs of neighbouring times from 1 down to 0, each of shape ``(1, 1)``."""
-    grid = torch.linspace(1, 0, steps + 1, device=device).reshape(-1, 1, 1)
-    return zip(grid[:-1], grid[1:])
+def _slightly_later(t: Tensor, settings: SamplerSettings) -> Tensor:
+    return (t * (1 + 1 / settings.steps)).clamp(max=1.0)

@@ -39,6 +39,7 @@ class _PositivePerColumn(nn.Module):
             self.register_buffer('raw', raw)
 
     def exponent(self) -> Tensor:
+        """The scalar of each column, shape ``(columns,)``."""
         return F.softplus(self.raw) + self.floor
 
 

@@ -18,6 +18,7 @@ from sdv_tabdiff.diffusion.process import (
     Losses,
     MixedDiffusion,
     NoisyRows,
+    mean,
     schedule_objective,
     stratified_times,
 )
@@ -63,8 +64,11 @@ class TrainingSettings:
 
 @dataclass(frozen=True)
 class EpochReport:
-    """What is known after an epoch. Losses are means over the epoch, of the running-mean weights
-    for the validation part (NaN where nothing is held out)."""
+    """What is known after an epoch.
+
+    Losses are means over the epoch; those of the validation part are of the running-mean weights,
+    and NaN where nothing is held out.
+    """
 
     epoch: int
     epochs: int
@@ -77,19 +81,26 @@ class EpochReport:
 
     @property
     def loss(self) -> float:
+        """Both training losses together."""
         return self.numerical + self.categorical
 
     @property
     def validation_loss(self) -> float:
+        """Both validation losses together."""
         return self.validation_numerical + self.validation_categorical
 
 
-MAX_RESTARTS = 3
 MIN_ROWS_TO_HOLD_OUT = 50
 MAX_VALIDATION_ROWS = 4096
+MIN_VALIDATION_DRAWS = 512
+VALIDATION_BATCH = 1024
 MIN_PATIENCE_STEPS = 300
 WARMUP_SHARE = 0.02
-GRADIENT_NORM = 1.0
+MAX_GRADIENT_NORM = 1.0
+
+# After a non-finite loss: how much smaller the steps become, and how often that is tried.
+CAUTION = 0.3
+MAX_RESTARTS = 3
 
 
 def mixed_precision(device: torch.device) -> AbstractContextManager:
@@ -107,15 +118,16 @@ class ExponentialMovingAverage:
     forgotten at once and a run of ten steps has a usable mean as well.
     """
 
-    def __init__(self, model: nn.Module, decay: float):
+    def __init__(self, model: MixedDiffusion, decay: float):
         self.decay = decay
         self.updates = 0
-        self.model = copy.deepcopy(model).requires_grad_(False)
-        self._ours = list(self.model.parameters())
-        self._theirs = list(model.parameters())
+        self.model: MixedDiffusion = copy.deepcopy(model).requires_grad_(False)
+        self._ours: list[Tensor] = list(self.model.parameters())
+        self._theirs: list[Tensor] = list(model.parameters())
 
     @torch.no_grad()
     def update(self) -> None:
+        """Move the mean towards the model's weights."""
         decay = min(self.decay, (1 + self.updates) / (10 + self.updates))
         self.updates += 1
         torch._foreach_lerp_(self._ours, self._theirs, 1 - decay)
@@ -124,43 +136,33 @@ class ExponentialMovingAverage:
 class Validation:
     """Held-out rows with draws of ``(t, eps, mask)`` that never change.
 
-    The same noise at every check makes the losses of different checks comparable.
+    The same noise at every check makes the losses of different checks comparable. Its weights are
+    kept too: schedules may learn, the yardstick may not.
     """
 
     def __init__(
         self, model: MixedDiffusion, x_num: Tensor, x_cat: Tensor, generator: torch.Generator
     ):
-        repeats = max(1, math.ceil(min(512, 16 * len(x_num)) / max(len(x_num), 1)))
+        # A handful of rows says more when it is looked at under many noises.
+        repeats = math.ceil(MIN_VALIDATION_DRAWS / len(x_num))
         self.x_num = x_num.repeat(repeats, 1)
         self.x_cat = x_cat.repeat(repeats, 1)
         t = stratified_times(len(self.x_num), x_num.device, generator)
-        # Masks drawn with the initial schedules would be out of date once these learn: keep the
-        # exponents that they were drawn with.
-        self.schedules = copy.deepcopy((model.numerical_schedule, model.categorical_schedule))
         self.noisy = model.add_noise(self.x_num, self.x_cat, t, generator)
+        with torch.no_grad():
+            self.weights = model.category_weights(self.noisy)
 
     @torch.no_grad()
     def losses(self, model: MixedDiffusion) -> Losses:
-        current = (model.numerical_schedule, model.categorical_schedule)
-        model.numerical_schedule, model.categorical_schedule = self.schedules
-        try:
-            parts = [
-                model.losses(
-                    self.x_num[rows],
-                    self.x_cat[rows],
-                    NoisyRows(*(part[rows] for part in self.noisy)),
-                )
-                for rows in _slices(len(self.x_num), 4096)
-            ]
-        finally:
-            model.numerical_schedule, model.categorical_schedule = current
+        """Numerical and categorical loss of ``model`` on the held-out rows."""
+        numerical, categorical = [], []
+        for rows in _slices(len(self.x_num), VALIDATION_BATCH):
+            noisy = NoisyRows(*(part[rows] for part in self.noisy))
+            errors, cross_entropy = model.cell_errors(self.x_num[rows], self.x_cat[rows], noisy)
+            numerical.append(errors)
+            categorical.append(self.weights[rows] * cross_entropy)
 
-        weights = [len(self.x_num[rows]) for rows in _slices(len(self.x_num), 4096)]
-        total = sum(weights)
-        return Losses(
-            sum(part.numerical * weight for part, weight in zip(parts, weights)) / total,
-            sum(part.categorical * weight for part, weight in zip(parts, weights)) / total,
-        )
+        return Losses(mean(torch.cat(numerical)), mean(torch.cat(categorical)))
 
 
 def _slices(length: int, size: int) -> list[slice]:
@@ -178,10 +180,17 @@ class Budget:
 
     @property
     def seconds(self) -> float:
+        """Seconds since the start."""
         return time.monotonic() - self.started
 
     @property
+    def out_of_time(self) -> bool:
+        """Whether the clock has run out."""
+        return self.max_seconds is not None and self.seconds >= self.max_seconds
+
+    @property
     def used(self) -> float:
+        """Share of the budget that is gone, from 0 to 1."""
         used = self.step / self.total_steps
         if self.max_seconds is not None:
             used = max(used, self.seconds / self.max_seconds)
@@ -209,8 +218,8 @@ def split_rows(
     return order[held_out:], order[:held_out]
 
 
-class _Trainer:
-    """The state of a run: optimisers, running mean, best weights."""
+class Trainer:
+    """The state of a run: optimisers, running mean, best and last good weights."""
 
     def __init__(self, model: MixedDiffusion, settings: TrainingSettings, budget: Budget):
         self.model = model
@@ -218,6 +227,9 @@ class _Trainer:
         self.budget = budget
         self.device = model.layout.mask_codes.device
         self.restarts = 0
+        self.best_loss = math.inf
+        self.best_step = 0
+        self.best = self.last_good = copy_weights(model)
         self.ema = ExponentialMovingAverage(model, settings.ema_decay)
         self.optimizer = torch.optim.AdamW(
             model.denoiser.parameters(),
@@ -232,54 +244,93 @@ class _Trainer:
 
     def step(self, x_num: Tensor, x_cat: Tensor, generator: torch.Generator | None) -> Tensor:
         """One update of the weights; returns both losses, still on the device."""
-        settings, used = self.settings, self.budget.used
+        used = self.budget.used
         for group in self.optimizer.param_groups:
-            group['lr'] = settings.learning_rate * learning_rate_factor(used) * 0.3**self.restarts
+            group['lr'] = self.settings.learning_rate * learning_rate_factor(used)
+            group['lr'] *= CAUTION**self.restarts
 
-        start, end = settings.numerical_weight
         t = stratified_times(len(x_num), self.device, generator)
         noisy = self.model.add_noise(x_num, x_cat, t, generator)
         with mixed_precision(self.device):
             losses = self.model.losses(x_num, x_cat, noisy)
 
+        start, end = self.settings.numerical_weight
+        numerical_weight = start + used * (end - start)
         loss = (
-            start + used * (end - start)
-        ) * losses.numerical + settings.categorical_weight * losses.categorical
+            numerical_weight * losses.numerical
+            + self.settings.categorical_weight * losses.categorical
+        )
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()
-        nn.utils.clip_grad_norm_(self.model.denoiser.parameters(), GRADIENT_NORM)
+        nn.utils.clip_grad_norm_(self.model.denoiser.parameters(), MAX_GRADIENT_NORM)
         self.optimizer.step()
-        if self.schedule_optimizer and self.budget.step % settings.schedule_every == 0:
-            self.step_schedules(x_num, x_cat, generator)
+        if self.schedule_optimizer and self.budget.step % self.settings.schedule_every == 0:
+            self.step_schedules(self.schedule_optimizer, x_num, x_cat, generator)
 
         self.ema.update()
         self.budget.step += 1
         return torch.stack([losses.numerical.detach(), losses.categorical.detach()])
 
     def step_schedules(
-        self, x_num: Tensor, x_cat: Tensor, generator: torch.Generator | None
+        self,
+        optimizer: torch.optim.Optimizer,
+        x_num: Tensor,
+        x_cat: Tensor,
+        generator: torch.Generator | None,
     ) -> None:
-        assert self.schedule_optimizer is not None
-        self.schedule_optimizer.zero_grad(set_to_none=True)
+        """One update of the schedules' exponents, which have an objective of their own."""
+        optimizer.zero_grad(set_to_none=True)
         schedule_objective(self.model, x_num, x_cat, generator).backward()
-        nn.utils.clip_grad_norm_(self.model.schedule_parameters(), GRADIENT_NORM)
-        self.schedule_optimizer.step()
+        nn.utils.clip_grad_norm_(self.model.schedule_parameters(), MAX_GRADIENT_NORM)
+        optimizer.step()
 
-    def restart(self, good: dict[str, Tensor]) -> None:
+    def epoch(
+        self, x_num: Tensor, x_cat: Tensor, order: Tensor, generator: torch.Generator
+    ) -> tuple[float, float]:
+        """One pass over ``order``, or less if time runs out; returns the mean losses."""
+        total = torch.zeros(2, device=self.device)
+        seen = 0
+        for rows in _slices(len(order), self.settings.batch_size):
+            batch = order[rows]
+            total += len(batch) * self.step(x_num[batch], x_cat[batch].long(), generator)
+            seen += len(batch)
+            if self.budget.out_of_time:
+                break
+
+        # The only synchronisation with the device: once an epoch.
+        numerical, categorical = (total / seen).tolist()
+        return numerical, categorical
+
+    def keep_if_best(self, loss: float) -> bool:
+        """Remember the running-mean weights if ``loss`` is the lowest so far."""
+        self.last_good = copy_weights(self.model)
+        if loss >= self.best_loss:
+            return False
+
+        self.best_loss, self.best_step = loss, self.budget.step
+        self.best = copy_weights(self.ema.model)
+        return True
+
+    def restart(self) -> None:
         """Go back to the last good weights and train on with smaller steps."""
         self.restarts += 1
         if self.restarts > MAX_RESTARTS:
             raise NonFiniteLossError(
-                f'The loss is not finite, and smaller learning rates did not help. Lower '
+                'The loss is not finite, and smaller learning rates did not help. Lower '
                 f"'learning_rate' (currently {self.settings.learning_rate}) or look for extreme "
-                f'values in the data.'
+                'values in the data.'
             )
 
-        self.model.load_state_dict(good)
+        self.model.load_state_dict(self.last_good)
         self.ema = ExponentialMovingAverage(self.model, self.settings.ema_decay)
         self.optimizer.state.clear()
         if self.schedule_optimizer:
             self.schedule_optimizer.state.clear()
+
+    def load_best(self) -> None:
+        """Give the model the best weights; the running mean if no epoch was finished."""
+        unfinished = self.best_loss == math.inf and self.ema.updates > 0 and not self.restarts
+        self.model.load_state_dict(self.ema.model.state_dict() if unfinished else self.best)
 
 
 def train(
@@ -300,64 +351,45 @@ def train(
         x_cat: All codes, shape ``(rows, categorical)``; on the device.
         settings: How to train.
         generator: Source of randomness, on the device.
+
+    Raises:
+        NonFiniteLossError:
+            If the loss stays NaN or infinite.
     """
-    train_rows, held_out = split_rows(
-        len(x_num), settings.validation_share, x_num.device, generator
-    )
+    rows, held_out = split_rows(len(x_num), settings.validation_share, x_num.device, generator)
     validation = None
     if len(held_out):
         validation = Validation(model, x_num[held_out], x_cat[held_out].long(), generator)
 
-    steps_per_epoch = math.ceil(len(train_rows) / settings.batch_size)
+    steps_per_epoch = math.ceil(len(rows) / settings.batch_size)
     budget = Budget(settings.epochs * steps_per_epoch, settings.max_seconds)
-    trainer = _Trainer(model, settings, budget)
-    patience = max(
-        settings.patience * budget.total_steps, min(MIN_PATIENCE_STEPS, budget.total_steps)
-    )
-    best_loss, best_step = math.inf, 0
-    best = _weights(model)
-    last_good = _weights(model)
+    patience = max(settings.patience * budget.total_steps, MIN_PATIENCE_STEPS)
+    trainer = Trainer(model, settings, budget)
     try:
         for epoch in range(1, settings.epochs + 1):
-            order = train_rows[
-                torch.randperm(len(train_rows), device=x_num.device, generator=generator)
-            ]
-            total = torch.zeros(2, device=x_num.device)
-            seen = 0
-            for rows in _slices(len(order), settings.batch_size):
-                batch = order[rows]
-                losses = trainer.step(x_num[batch], x_cat[batch].long(), generator)
-                total += losses * len(batch)
-                seen += len(batch)
-                if budget.max_seconds is not None and budget.used >= 1:
-                    break
-
-            # The only synchronisation with the device: once an epoch.
-            numerical, categorical = (total / seen).tolist()
-            checked = validation.losses(trainer.ema.model) if validation else None
-            held = [float(part) for part in checked] if checked else [math.nan, math.nan]
-            score = sum(held) if checked else numerical + categorical
-            if not math.isfinite(score) or not math.isfinite(numerical + categorical):
-                trainer.restart(last_good)
+            shuffle = torch.randperm(len(rows), device=rows.device, generator=generator)
+            losses = trainer.epoch(x_num, x_cat, rows[shuffle], generator)
+            held = (
+                _as_floats(validation.losses(trainer.ema.model)) if validation else (math.nan,) * 2
+            )
+            # Without held-out rows there is nothing to choose by: the latest weights count as best.
+            score = sum(held) if validation else -float(epoch)
+            if not math.isfinite(score + sum(losses)):
+                trainer.restart()
                 continue
 
-            last_good = _weights(model)
-            is_best = checked is None or score < best_loss
-            if is_best:
-                best_loss, best_step, best = score, budget.step, _weights(trainer.ema.model)
-
-            yield EpochReport(
-                epoch, settings.epochs, numerical, categorical, *held, budget.seconds, is_best
-            )
-            if budget.used >= 1 or budget.step - best_step > patience:
+            is_best = trainer.keep_if_best(score)
+            yield EpochReport(epoch, settings.epochs, *losses, *held, budget.seconds, is_best)
+            if budget.out_of_time or budget.step - trainer.best_step > patience:
                 break
     finally:
-        if best_loss == math.inf and trainer.ema.updates:
-            # Interrupted inside the first epoch: the running mean beats the initial weights.
-            best = _weights(trainer.ema.model)
-
-        model.load_state_dict(best)
+        trainer.load_best()
 
 
-def _weights(model: nn.Module) -> dict[str, Tensor]:
+def _as_floats(losses: Losses) -> tuple[float, float]:
+    return float(losses.numerical), float(losses.categorical)
+
+
+def copy_weights(model: nn.Module) -> dict[str, Tensor]:
+    """A copy of a model's parameters and buffers, on its device."""
     return {name: value.detach().clone() for name, value in model.state_dict().items()}

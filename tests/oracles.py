@@ -1,0 +1,48 @@
+"""Models whose exact answer is known, to test samplers without training."""
+
+import numpy as np
+import torch
+
+from sdv_tabdiff.diffusion import DenoiserSizes, MixedDiffusion
+
+TINY = DenoiserSizes(trunk_dims=(4,), time_dim=2, token_dim=1)
+
+
+class GaussianOracle(MixedDiffusion):
+    """Numbers from N(0, covariance): the posterior mean is a linear map of the noisy row."""
+
+    def __init__(self, covariance):
+        super().__init__(len(covariance), [], TINY)
+        self.covariance = torch.as_tensor(covariance, dtype=torch.float32)
+
+    def denoise(self, noisy):
+        noise = torch.diag(noisy.sigma[0] ** 2)
+        gain = torch.linalg.solve(self.covariance + noise, self.covariance)
+        return noisy.x_num @ gain, torch.empty(len(noisy.x_num), 0)
+
+
+class DiscreteOracle(MixedDiffusion):
+    """Two categories with a known joint distribution."""
+
+    def __init__(self, joint):
+        super().__init__(0, joint.shape, TINY)
+        self.joint = torch.as_tensor(joint, dtype=torch.float32)
+
+    def denoise(self, noisy):
+        first, second = noisy.x_cat[:, 0], noisy.x_cat[:, 1]
+        rows, columns = self.joint.shape
+        # One extra row and column for [MASK]: the marginal of the other category.
+        given_second = torch.cat([self.joint, self.joint.sum(1, keepdim=True)], dim=1)
+        given_first = torch.cat([self.joint, self.joint.sum(0, keepdim=True)], dim=0)
+        logits = [given_second[:, second].T.log(), given_first[first].log()]
+        assert logits[0].shape[1] == rows and logits[1].shape[1] == columns
+        return torch.empty(len(noisy.x_cat), 0), torch.cat(logits, dim=1)
+
+
+def assert_same_shares(counts, probabilities, deviations=4.5):
+    """Fail if observed counts are further from their probabilities than chance allows."""
+    counts, probabilities = np.asarray(counts), np.asarray(probabilities)
+    total = counts.sum()
+    tolerance = deviations * np.sqrt(probabilities * (1 - probabilities) / total) + 1e-9
+    difference = np.abs(counts / total - probabilities)
+    assert (difference <= tolerance).all(), f'expected {probabilities}, found {counts / total}'

@@ -1,0 +1,198 @@
+"""The training loop: running mean, budget, stopping, and what happens when things go wrong."""
+
+import math
+import time
+
+import pytest
+import torch
+
+from sdv_tabdiff.diffusion import (
+    DenoiserSizes,
+    MixedDiffusion,
+    NoiseSettings,
+    NonFiniteLossError,
+    TrainingSettings,
+    train,
+)
+from sdv_tabdiff.diffusion.training import (
+    ExponentialMovingAverage,
+    Validation,
+    copy_weights,
+    learning_rate_factor,
+    split_rows,
+)
+
+SMALL = DenoiserSizes(trunk_dims=(16,), time_dim=8)
+
+
+def build(learnable=False, seed=0):
+    torch.manual_seed(seed)
+    return MixedDiffusion(1, [3], SMALL, NoiseSettings(learnable=learnable))
+
+
+def rows(num_rows=400, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    codes = torch.randint(0, 3, (num_rows, 1), generator=generator, dtype=torch.int32)
+    return codes + 0.1 * torch.randn(num_rows, 1, generator=generator) - 1, codes
+
+
+def run(model, settings, data=None, seed=0):
+    return list(train(model, *(data or rows()), settings, torch.Generator().manual_seed(seed)))
+
+
+def equal_weights(one, other):
+    return all(torch.equal(one[name], other[name]) for name in one)
+
+
+class TestExponentialMovingAverage:
+    def test_it_is_the_recursion_with_a_warm_up(self):
+        model = build()
+        ema = ExponentialMovingAverage(model, decay=0.5)
+        expected = next(ema.model.parameters()).clone()
+
+        for update in range(5):
+            with torch.no_grad():
+                next(model.parameters()).add_(1.0)
+
+            ema.update()
+            decay = min(0.5, (1 + update) / (10 + update))
+            expected = decay * expected + (1 - decay) * next(model.parameters())
+
+        assert torch.allclose(next(ema.model.parameters()), expected)
+
+
+def test_learning_rate_warms_up_and_ends_at_zero():
+    factors = [learning_rate_factor(used) for used in (0.0, 0.01, 0.02, 0.51, 1.0)]
+
+    assert factors == pytest.approx([0.05, 0.5, 1.0, 0.5, 0.0], abs=1e-9)
+
+
+def test_rows_are_either_trained_on_or_held_out():
+    kept, held_out = split_rows(1000, 0.1, torch.device('cpu'), torch.Generator().manual_seed(0))
+
+    assert len(held_out) == 100
+    assert sorted(torch.cat([kept, held_out]).tolist()) == list(range(1000))
+
+
+def test_a_tiny_table_holds_nothing_out():
+    _, held_out = split_rows(20, 0.1, torch.device('cpu'), torch.Generator().manual_seed(0))
+
+    assert len(held_out) == 0
+
+
+def test_the_validation_loss_is_the_same_at_every_check():
+    model = build(learnable=True)
+    x_num, x_cat = rows()
+    validation = Validation(model, x_num, x_cat.long(), torch.Generator().manual_seed(0))
+    first = validation.losses(model)
+    for parameter in model.schedule_parameters():
+        parameter.data += 1.0
+
+    assert validation.losses(model) == first
+
+
+class TestTrain:
+    def test_it_learns(self):
+        reports = run(build(), TrainingSettings(epochs=40, batch_size=64))
+
+        assert reports[-1].validation_loss < 0.8 * reports[0].validation_loss
+        assert [report.epoch for report in reports] == list(range(1, 41))
+
+    def test_the_same_seed_gives_the_same_weights(self):
+        models = [build(), build()]
+        for model in models:
+            run(model, TrainingSettings(epochs=3, batch_size=64))
+
+        assert equal_weights(*(model.state_dict() for model in models))
+
+    def test_the_best_weights_are_kept(self):
+        model = build()
+        data = rows()
+        # Thirty rows, learned by heart: the held-out loss must rise at some point.
+        reports = run(
+            model,
+            TrainingSettings(
+                epochs=600, batch_size=64, validation_share=0.5, learning_rate=1e-2, patience=1.0
+            ),
+            tuple(part[:60] for part in data),
+        )
+        best = min(reports, key=lambda report: report.validation_loss)
+
+        assert best.validation_loss < reports[-1].validation_loss
+        generator = torch.Generator().manual_seed(0)
+        _, held_out = split_rows(60, 0.5, torch.device('cpu'), generator)
+        x_num, x_cat = data[0][held_out], data[1][held_out].long()
+        validation = Validation(build(), x_num, x_cat, generator)
+        assert sum(validation.losses(model)).item() == pytest.approx(best.validation_loss, rel=1e-5)
+
+    def test_it_stops_when_the_validation_loss_no_longer_falls(self):
+        reports = run(
+            build(),
+            TrainingSettings(epochs=20_000, batch_size=64, patience=0.0, learning_rate=1e-2),
+            tuple(part[:100] for part in rows()),
+        )
+
+        best = min(reports, key=lambda report: report.validation_loss).epoch
+        assert len(reports) < 20_000
+        assert len(reports) - best < 400
+
+    def test_it_respects_the_clock(self):
+        started = time.monotonic()
+        reports = run(build(), TrainingSettings(epochs=1_000_000, patience=1.0, max_seconds=0.5))
+
+        assert time.monotonic() - started < 5
+        assert reports[-1].seconds >= 0.5
+
+    def test_nothing_is_held_out_if_so_wished(self):
+        model = build()
+        reports = run(model, TrainingSettings(epochs=3, batch_size=64, validation_share=0.0))
+
+        assert all(math.isnan(report.validation_loss) for report in reports)
+        assert all(report.is_best for report in reports)
+
+    def test_learnable_schedules_move(self):
+        model = build(learnable=True)
+        before = [parameter.clone() for parameter in model.schedule_parameters()]
+        run(model, TrainingSettings(epochs=5, batch_size=64, schedule_every=1))
+
+        assert all((one != other).any() for one, other in zip(before, model.schedule_parameters()))
+
+    def test_an_abandoned_run_leaves_the_best_weights(self):
+        model = build()
+        start = copy_weights(model)
+        reports = train(
+            model, *rows(), TrainingSettings(epochs=100), torch.Generator().manual_seed(0)
+        )
+        next(reports)
+        during = copy_weights(model)
+        reports.close()
+
+        assert not equal_weights(model.state_dict(), start)
+        assert not equal_weights(model.state_dict(), during)
+
+    def test_a_passing_non_finite_loss_is_survived(self):
+        model = build()
+        x_num, x_cat = rows()
+        reports = train(
+            model, x_num, x_cat, TrainingSettings(epochs=12, batch_size=64),
+            torch.Generator().manual_seed(0),
+        )  # fmt: skip
+        collected = [next(reports)]
+        with torch.no_grad():
+            next(model.denoiser.parameters()).fill_(math.nan)
+
+        collected += list(reports)
+
+        assert len(collected) == 11
+        assert all(math.isfinite(report.loss) for report in collected)
+        assert all(torch.isfinite(value).all() for value in model.state_dict().values())
+
+    def test_a_lasting_non_finite_loss_is_an_error_that_says_what_to_do(self):
+        model = build()
+        x_num, x_cat = rows()
+        x_num[:] = 1e30
+
+        with pytest.raises(NonFiniteLossError, match="Lower 'learning_rate'"):
+            run(model, TrainingSettings(epochs=50, batch_size=64), (x_num, x_cat))
+
+        assert all(torch.isfinite(value).all() for value in model.state_dict().values())
