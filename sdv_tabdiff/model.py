@@ -144,6 +144,7 @@ class TabDiff:
                 )
 
         self._network.requires_grad_(False).eval()
+        self._generator = generator
 
     def set_random_state(self, random_state: int) -> None:
         """Start the random numbers of ``sample`` anew from a seed."""
@@ -165,6 +166,10 @@ class TabDiff:
             return self.codec.decode(torch.empty((num_rows, 0)), torch.empty((num_rows, 0)))
 
         self._network.to(choose_device(self.enable_gpu))
+        if self._generator is None:
+            self._generator = torch.Generator(choose_device(self.enable_gpu))
+            self._generator.seed()
+
         batch = max(MAX_LOGITS_PER_BATCH // max(self._network.layout.num_logits, 256), 1)
         frames = []
         remaining = num_rows

@@ -26,6 +26,8 @@ PAPER: dict[str, Any] = {
     'trunk_dims': (1024, 2048, 2048, 1024),
     'time_dim': 1024,
     'learnable_schedules': True,
+    'sigma_min': 0.002,
+    'sigma_max': 80.0,
     'sampling_steps': 50,
     'solver': 'heun',
     'stochastic_sampler': True,
@@ -98,6 +100,8 @@ CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
     'trunk_dims': (_sequence_of_whole, 'a tuple of whole numbers of at least 1'),
     'time_dim': _whole(2),
     'learnable_schedules': _BOOLEAN,
+    'sigma_min': _POSITIVE,
+    'sigma_max': _POSITIVE,
     'sampling_steps': _whole(1),
     'solver': _one_of(SOLVERS),
     'stochastic_sampler': _BOOLEAN,
@@ -130,6 +134,12 @@ def check_parameters(parameters: dict[str, Any]) -> None:
         raise SynthesizerInputError(
             f"Invalid value {parameters['time_dim']!r} for parameter 'time_dim'. Please provide an "
             'even number.'
+        )
+
+    if parameters['sigma_min'] >= parameters['sigma_max']:
+        raise SynthesizerInputError(
+            f"Invalid value {parameters['sigma_min']!r} for parameter 'sigma_min'. Please provide "
+            f"a number below 'sigma_max' ({parameters['sigma_max']!r})."
         )
 
     if parameters['trunk'] == 'residual' and len(set(parameters['trunk_dims'])) > 1:

@@ -102,14 +102,21 @@ class QuantileMap:
         above = new > self.values[-1]
         scores[below] = self.scores[0] - 0.1 * np.arange(below.sum(), 0, -1)
         scores[above] = self.scores[-1] + 0.1 * np.arange(1, above.sum() + 1)
-        order = np.argsort(np.concatenate([self.values, new]))
-        self.values = np.concatenate([self.values, new])[order]
-        self.scores = np.concatenate([self.scores, scores])[order]
+        values, scores = np.append(self.values, new), np.append(self.scores, scores)
+        order = np.argsort(values)
+        # Values closer than double precision can tell apart share a score: keep one of them.
+        order = order[np.append(True, np.diff(scores[order]) > 0)]
+        self.values, self.scores = values[order], scores[order]
 
     def forward(self, values: FloatArray) -> FloatArray:
         """Normal scores of values; NaN stays NaN."""
-        return np.interp(values, self.values, self.scores)
+        return _interpolate(values, self.values, self.scores)
 
     def inverse(self, scores: FloatArray) -> FloatArray:
         """Values of normal scores; NaN stays NaN."""
-        return np.interp(scores, self.scores, self.values)
+        return _interpolate(scores, self.scores, self.values)
+
+
+def _interpolate(x: FloatArray, knots: FloatArray, heights: FloatArray) -> FloatArray:
+    # With a single knot, numpy gives its height to NaN as well.
+    return np.where(np.isnan(x), np.nan, np.interp(x, knots, heights))

@@ -104,6 +104,10 @@ class TabDiffSynthesizer(BaseSingleTableSynthesizer):
             Width of the time embedding, even. Defaults to 128.
         learnable_schedules (bool):
             Whether each column learns its own noise schedule. Defaults to ``False``.
+        sigma_min (float):
+            Smallest noise of the numbers, in standard deviations. Defaults to 0.01.
+        sigma_max (float):
+            Largest noise of the numbers. Defaults to 10.0.
         sampling_steps (int):
             Steps of the sampler: fewer are faster, more are better. Defaults to 50.
         solver (str):
@@ -152,6 +156,8 @@ class TabDiffSynthesizer(BaseSingleTableSynthesizer):
         trunk_dims: tuple[int, ...] = (256, 256, 256),
         time_dim: int = 128,
         learnable_schedules: bool = False,
+        sigma_min: float = 0.01,
+        sigma_max: float = 10.0,
         sampling_steps: int = 50,
         solver: str = 'multistep',
         stochastic_sampler: bool = True,
@@ -181,6 +187,8 @@ class TabDiffSynthesizer(BaseSingleTableSynthesizer):
         self.trunk_dims = trunk_dims
         self.time_dim = time_dim
         self.learnable_schedules = learnable_schedules
+        self.sigma_min = sigma_min
+        self.sigma_max = sigma_max
         self.sampling_steps = sampling_steps
         self.solver = solver
         self.stochastic_sampler = stochastic_sampler
@@ -412,7 +420,11 @@ class TabDiffSynthesizer(BaseSingleTableSynthesizer):
                 residual=self.trunk == 'residual',
                 time_dim=self.time_dim,
             ),
-            noise=NoiseSettings(learnable=self.learnable_schedules),
+            noise=NoiseSettings(
+                sigma_min=self.sigma_min,
+                sigma_max=self.sigma_max,
+                learnable=self.learnable_schedules,
+            ),
             training=TrainingSettings(
                 epochs=self.epochs or math.ceil(DEFAULT_STEPS / steps_per_epoch),
                 batch_size=self.batch_size,

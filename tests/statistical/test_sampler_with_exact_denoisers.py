@@ -1,4 +1,4 @@
-"""The sampler alone: with the exact posterior mean and the exact conditionals in place of a network.
+"""The sampler alone, with exact posterior means and conditionals in place of a network.
 
 What remains is the error of the discretisation, which the number of steps makes small.
 """

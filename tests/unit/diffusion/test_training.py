@@ -112,7 +112,7 @@ class TestTrain:
         reports = run(
             model,
             TrainingSettings(
-                epochs=600, batch_size=64, validation_share=0.5, learning_rate=1e-2, patience=1.0
+                epochs=1000, batch_size=64, validation_share=0.5, learning_rate=2e-2, patience=1.0
             ),
             tuple(part[:60] for part in data),
         )

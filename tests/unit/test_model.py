@@ -1,0 +1,185 @@
+"""The model of a processed table: devices, files, interruption, batches."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from sdv_tabdiff import model as model_module
+from sdv_tabdiff.diffusion import (
+    DenoiserSizes,
+    MixedDiffusion,
+    NoiseSettings,
+    SamplerSettings,
+    TrainingSettings,
+    sample,
+)
+from sdv_tabdiff.diffusion.sampler import SOLVERS
+from sdv_tabdiff.diffusion.training import Budget, Trainer, Validation
+from sdv_tabdiff.model import TabDiff, choose_device
+from tests.fake_cuda import fake_cuda
+
+SMALL = DenoiserSizes(trunk_dims=(16,), time_dim=8)
+PAPER_LIKE = DenoiserSizes(
+    token_dim=4, encoder_layers=1, decoder_layers=1, trunk_dims=(16, 32), residual=False
+)
+
+
+def frame(num_rows=120):
+    rng = np.random.default_rng(0)
+    return pd.DataFrame({
+        'x': rng.standard_normal(num_rows),
+        'y': rng.choice(list('abc'), num_rows),
+    })
+
+
+def build(epochs=2, **kwargs):
+    return TabDiff(
+        SMALL,
+        NoiseSettings(),
+        TrainingSettings(epochs=epochs, batch_size=32),
+        SamplerSettings(5),
+        max_states=128,
+        random_state=0,
+        **kwargs,
+    )
+
+
+def fitted(**kwargs):
+    model = build(**kwargs)
+    model.fit(frame(), ['y'])
+    return model
+
+
+def test_the_cpu_is_used_if_no_gpu_is_wanted():
+    assert choose_device(enable_gpu=False) == torch.device('cpu')
+
+
+@pytest.mark.parametrize('learnable', [True, False])
+@pytest.mark.parametrize('sizes', [SMALL, PAPER_LIKE], ids=['residual', 'paper'])
+def test_no_tensor_of_a_gpu_run_is_left_on_the_cpu(sizes, learnable):
+    with fake_cuda() as parameters:
+        with torch.device('cuda'):
+            model = MixedDiffusion(2, [3, 3, 7], sizes, NoiseSettings(learnable=learnable))
+        parameters += model.parameters()
+        trainer = Trainer(model, TrainingSettings(schedule_every=1), Budget(10, None))
+        x_num = torch.empty((8, 2), device='cuda')
+        x_cat = torch.empty((8, 3), device='cuda', dtype=torch.int64)
+
+        losses = trainer.step(x_num, x_cat, None)
+        validation = Validation(model, x_num, x_cat, None).losses(trainer.ema.model)
+
+        assert {part.device.type for part in (losses, *validation)} == {'cuda'}
+        for solver in SOLVERS:
+            rows = sample(trainer.ema.model, 4, SamplerSettings(3, solver))
+            assert {part.device.type for part in rows} == {'cuda'}
+
+
+def test_a_fake_run_would_notice_a_tensor_on_the_wrong_device():
+    with fake_cuda(), torch.device('cuda'):
+        model = MixedDiffusion(1, [3], SMALL)
+        x_cat, ones = torch.empty((2, 1), dtype=torch.int64), torch.ones((1, 1))
+        with pytest.raises(RuntimeError, match='same device'):
+            model.denoiser(torch.empty((2, 1), device='cpu'), x_cat, ones, ones)
+
+
+def test_a_pickle_holds_no_training_rows():
+    model = build()
+    data = frame().assign(z=np.arange(120) / 7)
+    model.fit(data, ['y'])
+
+    content = pickle.dumps(model)
+
+    # The ends of the range are needed, the values between them are not.
+    assert not any(value.tobytes() in content for value in data['z'].to_numpy()[1:-1])
+
+
+def test_a_loaded_model_samples_the_same_rows():
+    model = fitted()
+    loaded = pickle.loads(pickle.dumps(model))
+
+    for one in (model, loaded):
+        one.set_random_state(3)
+
+    pd.testing.assert_frame_equal(model.sample(20), loaded.sample(20))
+
+
+def test_rows_are_the_same_in_small_batches_of_memory(monkeypatch):
+    model = fitted()
+    monkeypatch.setattr(model_module, 'MAX_LOGITS_PER_BATCH', 256 * 7)
+
+    rows = model.sample(30)
+
+    assert len(rows) == 30
+    assert isinstance(rows.index, pd.RangeIndex)
+
+
+def test_a_full_gpu_means_smaller_batches(monkeypatch):
+    model = fitted()
+    counts = []
+
+    def full_above_100_rows(network, count, *args):
+        if count > 100:
+            raise torch.OutOfMemoryError('full')
+        counts.append(count)
+        return sample(network, count, *args)
+
+    monkeypatch.setattr(model_module, 'sample', full_above_100_rows)
+
+    assert len(model.sample(1000)) == 1000
+    assert max(counts) <= 100
+
+
+def test_a_gpu_without_any_room_is_a_clear_error(monkeypatch):
+    model = fitted()
+
+    def always_full(*args):
+        raise torch.OutOfMemoryError('full')
+
+    monkeypatch.setattr(model_module, 'sample', always_full)
+
+    with pytest.raises(torch.OutOfMemoryError, match='enable_gpu=False'):
+        model.sample(10)
+
+
+def test_ctrl_c_keeps_the_best_model_so_far(monkeypatch):
+    model = build(epochs=1000)
+    steps = []
+    step = Trainer.step
+
+    def interrupted(self, *args):
+        steps.append(1)
+        if len(steps) == 30:
+            raise KeyboardInterrupt
+        return step(self, *args)
+
+    monkeypatch.setattr(Trainer, 'step', interrupted)
+
+    with pytest.warns(UserWarning, match='interrupted after 7 epochs'):
+        model.fit(frame(), ['y'])
+
+    assert len(model.loss_values) == 7
+    assert len(model.sample(10)) == 10
+
+
+def test_global_random_states_are_untouched():
+    torch.manual_seed(5)
+    np.random.seed(5)  # noqa: NPY002
+    before = torch.get_rng_state(), np.random.get_state()[1].copy()  # noqa: NPY002
+
+    model = fitted()
+    model.sample(5)
+
+    assert torch.equal(torch.get_rng_state(), before[0])
+    assert (np.random.get_state()[1] == before[1]).all()  # noqa: NPY002
+
+
+def test_the_progress_bar_is_shown_only_on_request(capsys):
+    fitted()
+    assert capsys.readouterr().err == ''
+
+    fitted(verbose=True)
+    shown = capsys.readouterr().err
+    assert 'Training' in shown and 'loss' in shown and 'validation' in shown
