@@ -21,6 +21,17 @@ class GaussianOracle(MixedDiffusion):
         return noisy.x_num @ gain, torch.empty(len(noisy.x_num), 0)
 
 
+class MarginalOracle(MixedDiffusion):
+    """One category with known shares."""
+
+    def __init__(self, shares):
+        super().__init__(0, [len(shares)], TINY)
+        self.shares = shares
+
+    def denoise(self, noisy):
+        return torch.empty(len(noisy.x_cat), 0), self.shares.log().expand(len(noisy.x_cat), -1)
+
+
 class DiscreteOracle(MixedDiffusion):
     """Two categories with a known joint distribution."""
 

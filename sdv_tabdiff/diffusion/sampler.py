@@ -64,28 +64,58 @@ def perturb(
     return NoisyRows(rows.x_num + added * eps, x_cat, masked, sigma, t_plus)
 
 
-def reveal_probability(model: MixedDiffusion, t: Tensor, s: Tensor) -> Tensor:
-    """Chance that a mask at ``t`` is gone at ``s < t``: ``(a_s - a_t) / (1 - a_t)``."""
-    schedule = model.categorical_schedule
-    hidden = schedule.mask_probability(t)
-    return (hidden - schedule.mask_probability(s)) / hidden
-
-
-def reveal(
+def step_forward(
     model: MixedDiffusion,
     rows: NoisyRows,
-    logits: Tensor,
-    probability: Tensor,
+    reveal_at: Tensor,
+    steps: int,
     generator: torch.Generator | None,
-) -> tuple[Tensor, Tensor]:
-    """Reveal masked categories with the given probability; a visible one stays as it is.
+) -> tuple[NoisyRows, Tensor]:
+    """The stochastic part of a step: to ``t+ = t (1 + 1/steps)``, at most 1.
 
-    Returns the new codes and the new mask.
+    What is masked anew gets a new time to be revealed.
     """
-    uniform = torch.rand(rows.x_cat.shape, device=rows.x_cat.device, generator=generator)
-    revealed = rows.masked & (uniform < probability)
-    levels = model.layout.draw(logits, generator)
-    return torch.where(revealed, levels, rows.x_cat), rows.masked & ~revealed
+    t_plus = (rows.t * (1 + 1 / steps)).clamp(max=1.0)
+    noisier = perturb(model, rows, t_plus, generator)
+    uniform = torch.rand(reveal_at.shape, device=reveal_at.device, generator=generator)
+    anew = reveal_times(model, t_plus, uniform)
+    return noisier, torch.where(noisier.masked & ~rows.masked, anew, reveal_at)
+
+
+def reveal_times(model: MixedDiffusion, masked_since: Tensor, uniform: Tensor) -> Tensor:
+    """When each category masked at time ``masked_since`` becomes visible.
+
+    Going back in time, a mask at ``t`` is gone at ``s < t`` with probability
+    ``(alpha_s - alpha_t) / (1 - alpha_t)``. Drawing the moment itself, by inverting that, is the
+    same law.
+
+    Args:
+        model: The model.
+        masked_since: Times, shape ``(1, 1)``.
+        uniform: Uniform draws, shape ``(rows, categorical)``.
+
+    Returns:
+        Tensor:
+            Times, same shape as ``uniform``.
+    """
+    schedule = model.categorical_schedule
+    hidden = uniform * schedule.mask_probability(masked_since)
+    return ((hidden - schedule.delta) / (1 - schedule.delta)).clamp(min=0) ** (1 / schedule.k)
+
+
+def stratified_uniform(
+    shape: tuple[int, int], device: torch.device, generator: torch.Generator | None
+) -> Tensor:
+    """Uniform draws that are spread out evenly within each row.
+
+    Categories revealed in the same step are drawn independently of each other, which is the
+    sampler's only error in them. Spread out, no two of a row's columns share a step as long as
+    there are no more columns than steps.
+    """
+    num_rows, num_columns = shape
+    order = torch.rand(shape, device=device, generator=generator).argsort(dim=1)
+    jitter = torch.rand((num_rows, 1), device=device, generator=generator)
+    return (order + jitter) / max(num_columns, 1)
 
 
 def euler_step(x: Tensor, denoised: Tensor, sigma: Tensor, next_sigma: Tensor) -> Tensor:
@@ -141,18 +171,20 @@ def reverse_step(
     model: MixedDiffusion,
     rows: NoisyRows,
     s: Tensor,
+    reveal_at: Tensor,
     solver: str,
     previous: tuple[Tensor, Tensor] | None,
     generator: torch.Generator | None,
 ) -> tuple[NoisyRows, tuple[Tensor, Tensor]]:
     """Move rows from their time back to ``s``, which is earlier but not yet 0.
 
-    Returns the rows at ``s``, and the prediction and its noise level for the next step's
-    ``previous``.
+    Masked categories whose time in ``reveal_at`` has come are drawn from the prediction. Returns
+    the rows at ``s``, and the prediction and its noise level for the next step's ``previous``.
     """
     denoised, logits = model.denoise(rows)
     sigma, next_sigma = rows.sigma, model.numerical_schedule.sigma(s)
-    x_cat, masked = reveal(model, rows, logits, reveal_probability(model, rows.t, s), generator)
+    masked = rows.masked & (reveal_at < s)
+    x_cat = torch.where(rows.masked & ~masked, model.layout.draw(logits, generator), rows.x_cat)
     if solver == 'multistep':
         x_num = multistep_step(rows.x_num, denoised, previous, sigma, next_sigma)
     else:
@@ -188,23 +220,21 @@ def sample(
     """
     settings = settings or SamplerSettings()
     rows = prior(model, num_rows, generator)
+    uniform = stratified_uniform(rows.x_cat.shape, rows.t.device, generator)
+    reveal_at = reveal_times(model, rows.t, uniform)
     # Time 0 is not visited: the last prediction is the clean row.
     times = torch.linspace(1, 0, settings.steps + 1, device=rows.t.device)[:-1].reshape(-1, 1, 1)
     previous = None
     for s in times[1:]:
         if settings.stochastic:
-            rows = perturb(model, rows, _slightly_later(rows.t, settings), generator)
+            rows, reveal_at = step_forward(model, rows, reveal_at, settings.steps, generator)
 
-        rows, previous = reverse_step(model, rows, s, settings.solver, previous, generator)
+        rows, previous = reverse_step(
+            model, rows, s, reveal_at, settings.solver, previous, generator
+        )
 
     if settings.stochastic:
-        rows = perturb(model, rows, _slightly_later(rows.t, settings), generator)
+        rows, _ = step_forward(model, rows, reveal_at, settings.steps, generator)
 
     denoised, logits = model.denoise(rows)
-    everywhere = torch.ones((1, 1), device=rows.t.device)
-    x_cat, _ = reveal(model, rows, logits, everywhere, generator)
-    return denoised, x_cat
-
-
-def _slightly_later(t: Tensor, settings: SamplerSettings) -> Tensor:
-    return (t * (1 + 1 / settings.steps)).clamp(max=1.0)
+    return denoised, torch.where(rows.masked, model.layout.draw(logits, generator), rows.x_cat)

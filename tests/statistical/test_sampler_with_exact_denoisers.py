@@ -46,24 +46,37 @@ def test_euler_needs_more_steps_than_a_second_order_solver():
     assert abs(variances['multistep'] - 1) < 0.5 * abs(variances['euler'] - 1)
 
 
-@pytest.mark.parametrize('stochastic', [True, False])
-def test_discrete_table_with_known_joint_probabilities(stochastic):
-    joint = np.array([[0.30, 0.05, 0.05], [0.02, 0.20, 0.08], [0.10, 0.10, 0.10]])
-    model = DiscreteOracle(joint)
+JOINT = np.array([[0.30, 0.05, 0.05], [0.02, 0.20, 0.08], [0.10, 0.10, 0.10]])
 
+
+def sampled_counts(steps, stochastic):
     _, x_cat = sample(
-        model,
+        DiscreteOracle(JOINT),
         NUM_ROWS,
-        SamplerSettings(400, 'euler', stochastic),
+        SamplerSettings(steps, 'euler', stochastic),
         torch.Generator().manual_seed(0),
     )
+    return np.bincount(x_cat[:, 0] * 3 + x_cat[:, 1], minlength=9)
 
-    counts = np.bincount(x_cat[:, 0] * 3 + x_cat[:, 1], minlength=9)
-    # Two categories revealed in the same step are drawn independently of each other, which
-    # happens in about one row in 400.
-    independent = np.outer(joint.sum(1), joint.sum(0))
-    bias = np.abs(independent - joint).ravel() * 2 / 400
-    tolerance = 4.5 * np.sqrt(joint.ravel() * (1 - joint.ravel()) / NUM_ROWS) + bias
-    assert (np.abs(counts / NUM_ROWS - joint.ravel()) < tolerance).all()
-    assert_same_shares(np.bincount(x_cat[:, 0]), joint.sum(1))
-    assert_same_shares(np.bincount(x_cat[:, 1]), joint.sum(0))
+
+@pytest.mark.parametrize('steps', [2, 3, 50])
+def test_discrete_table_is_exact_with_as_many_steps_as_columns(steps):
+    assert_same_shares(sampled_counts(steps, stochastic=False), JOINT.ravel())
+
+
+def test_discrete_table_with_the_stochastic_sampler():
+    counts = sampled_counts(200, stochastic=True)
+
+    # A category masked anew may be revealed together with another, and is then drawn
+    # independently of it: in about one row in 200.
+    independent = np.outer(JOINT.sum(1), JOINT.sum(0))
+    bias = np.abs(independent - JOINT).ravel() / 200
+    tolerance = 4.5 * np.sqrt(JOINT.ravel() * (1 - JOINT.ravel()) / NUM_ROWS) + bias
+    assert (np.abs(counts / NUM_ROWS - JOINT.ravel()) < tolerance).all()
+
+
+def test_marginals_are_right_even_when_everything_is_revealed_at_once():
+    counts = sampled_counts(1, stochastic=False).reshape(3, 3)
+
+    assert_same_shares(counts.sum(1), JOINT.sum(1))
+    assert_same_shares(counts.sum(0), JOINT.sum(0))

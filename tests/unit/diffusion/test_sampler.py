@@ -13,10 +13,11 @@ from sdv_tabdiff.diffusion.sampler import (
     multistep_step,
     perturb,
     prior,
-    reveal,
-    reveal_probability,
+    reveal_times,
+    reverse_step,
+    stratified_uniform,
 )
-from tests.oracles import TINY, assert_same_shares
+from tests.oracles import TINY, MarginalOracle, assert_same_shares
 
 
 def generator(seed=0):
@@ -67,7 +68,7 @@ class TestSolvers:
 class TestReverseStepOfCategories:
     def test_the_posterior_of_one_step_is_that_of_the_forward_process(self):
         # Draw x_0, then x_s, then x_t by the forward process, and look at x_s where x_t is masked:
-        # that is what ``reveal`` must draw when the network knows p(x_0).
+        # that is what a reverse step must draw when the network knows p(x_0).
         shares = torch.tensor([0.5, 0.3, 0.2])
         model = MixedDiffusion(0, [3], TINY)
         num_rows = 200_000
@@ -78,33 +79,41 @@ class TestReverseStepOfCategories:
         at_t = perturb(model, at_s, t, generator(3))
         simulated = at_s.x_cat[at_t.masked]
 
-        probability = reveal_probability(model, t, s)
         rows = NoisyRows(
             nothing, torch.full((num_rows, 1), 3), torch.ones(num_rows, 1).bool(), nothing, t
         )
-        drawn, masked = reveal(
-            model, rows, shares.log().expand(num_rows, -1), probability, generator(4)
+        uniform = torch.rand(num_rows, 1, generator=generator(4))
+        oracle = MarginalOracle(shares)
+        earlier, _ = reverse_step(
+            oracle, rows, s, reveal_times(oracle, t, uniform), 'euler', None, generator(5)
         )
 
         alpha_s, alpha_t = 0.999 * (1 - 0.4), 0.999 * (1 - 0.7)
-        expected = (alpha_s - alpha_t) / (1 - alpha_t)
-        assert probability.item() == pytest.approx(expected, rel=1e-5)
-        formula = np.append(expected * shares.numpy(), 1 - expected)
+        revealed = (alpha_s - alpha_t) / (1 - alpha_t)
+        formula = np.append(revealed * shares.numpy(), 1 - revealed)
         assert_same_shares(np.bincount(simulated, minlength=4), formula)
-        assert_same_shares(np.bincount(drawn.flatten(), minlength=4), formula)
-        assert torch.equal(masked, drawn == 3)
+        assert_same_shares(np.bincount(earlier.x_cat.flatten(), minlength=4), formula)
+        assert torch.equal(earlier.masked, earlier.x_cat == 3)
 
     def test_a_visible_category_stays(self):
-        model = MixedDiffusion(0, [3], TINY)
+        oracle = MarginalOracle(torch.tensor([0.5, 0.3, 0.2]))
         codes = torch.tensor([[0], [1], [2]])
-        rows = NoisyRows(
-            torch.empty(3, 0), codes, torch.zeros(3, 1).bool(), torch.empty(1, 0), torch.ones(1, 1)
+        nothing = torch.empty(3, 0)
+        rows = NoisyRows(nothing, codes, torch.zeros(3, 1).bool(), nothing, torch.ones(1, 1))
+
+        earlier, _ = reverse_step(
+            oracle, rows, torch.zeros(1, 1), torch.ones(3, 1), 'euler', None, generator()
         )
 
-        drawn, masked = reveal(model, rows, torch.zeros(3, 3), torch.ones(1, 1), generator())
+        assert torch.equal(earlier.x_cat, codes)
+        assert not earlier.masked.any()
 
-        assert torch.equal(drawn, codes)
-        assert not masked.any()
+    def test_columns_of_a_row_are_revealed_one_after_the_other(self):
+        uniform = stratified_uniform((500, 10), torch.device('cpu'), generator())
+
+        assert (uniform.sort(dim=1).values.diff(dim=1) > 0.0999).all()
+        # Each on its own is uniform: mean 1/2, variance 1/12.
+        assert uniform.mean(0).numpy() == pytest.approx(0.5, abs=4.5 * np.sqrt(1 / 12 / 500))
 
 
 class TestPerturb:
