@@ -103,7 +103,7 @@ class TabDiff:
         """
         device = choose_device(self.enable_gpu)
         generator = torch.Generator(device)
-        seed = generator.seed() if self.random_state is None else self.random_state
+        seed = generator.seed() if self.random_state is None else int(self.random_state)
         generator.manual_seed(seed)
         self.reports = []
         self._network = None
@@ -202,7 +202,7 @@ class TabDiff:
     @property
     def loss_values(self) -> pd.DataFrame:
         """Losses of each epoch."""
-        return pd.DataFrame(
+        losses = pd.DataFrame(
             [
                 (
                     report.epoch,
@@ -224,7 +224,9 @@ class TabDiff:
                 'Validation Numerical Loss',
                 'Validation Categorical Loss',
             ],
+            dtype=float,
         )
+        return losses.astype({'Epoch': int})
 
     def noise_levels(self, times: np.ndarray) -> pd.DataFrame:
         """Noise of each feature at the given times, in long form."""

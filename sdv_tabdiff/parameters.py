@@ -72,7 +72,7 @@ def _pair_of_weights(value: Any) -> bool:
     return (
         isinstance(value, (tuple, list))
         and len(value) == 2
-        and all(_is_number(item) and item >= 0 for item in value)
+        and all(_is_number(item) and 0 <= item < float('inf') for item in value)
     )
 
 

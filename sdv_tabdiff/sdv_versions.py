@@ -25,7 +25,7 @@ def single_table(data: Any) -> Any:
     if not isinstance(data, dict):
         return data
     if len(data) != 1:
-        raise ValueError(
+        raise errors.InvalidDataTypeError(
             f'A single-table synthesizer takes one table, but the dictionary has {len(data)}.'
         )
 
@@ -36,23 +36,38 @@ def for_sdv(data: Any, table_name: str) -> Any:
     """The user's data in the container that the installed SDV takes.
 
     Frames are copied shallowly, with their column names as strings: SDV renames integer columns in
-    place. What is neither a frame nor a dict of frames is left to SDV's own checks.
+    place.
+
+    Args:
+        data (pandas.DataFrame or dict[str, pandas.DataFrame]):
+            What the user gave.
+        table_name (str):
+            Name of the table in the metadata.
+
+    Raises:
+        InvalidDataTypeError:
+            If ``data`` is something else, or a dictionary of several tables.
+        InvalidDataError:
+            If a dictionary holds another table.
     """
-    if isinstance(data, pd.DataFrame):
-        frame = _string_columns(data)
-        return {table_name: frame} if SDV_USES_DICTS else frame
-    if not isinstance(data, dict):
-        return data
-    if SDV_USES_DICTS:
-        return {name: _string_columns(table) for name, table in data.items()}
-
-    return _string_columns(single_table(data))
-
-
-def _string_columns(table: Any) -> Any:
+    table = single_table(data)
     if not isinstance(table, pd.DataFrame):
-        return table
+        raise errors.InvalidDataTypeError(
+            'The data must be a pandas DataFrame or a dictionary that maps the table name to one, '
+            f"not '{type(data if table is data else table).__name__}'."
+        )
 
+    if isinstance(data, dict) and table_name not in data:
+        raise errors.InvalidDataError([
+            f"The provided table {list(data)} does not match the table '{table_name}' of the "
+            'metadata.'
+        ])
+
+    frame = _string_columns(table)
+    return {table_name: frame} if SDV_USES_DICTS else frame
+
+
+def _string_columns(table: pd.DataFrame) -> pd.DataFrame:
     table = table.copy(deep=False)
     if any(isinstance(name, int) for name in table.columns):
         table.columns = table.columns.astype(str)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
-from sdv.errors import NotFittedError
+from sdv.errors import InvalidDataError, NotFittedError
 from sdv.sampling import Condition, DataFrameCondition
 from sdv.single_table.base import BaseSingleTableSynthesizer
 from sdv.single_table.utils import detect_discrete_columns
@@ -52,6 +52,10 @@ _FITTED_STATE = (
     '_column_names',
     '_returns_dict',
 )
+
+
+class EmptyTableError(InvalidDataError, ValueError):
+    """The table has no rows. SDV itself raises a ``ValueError`` here, so it is one as well."""
 
 
 class TabDiffSynthesizer(BaseSingleTableSynthesizer):
@@ -198,7 +202,10 @@ class TabDiffSynthesizer(BaseSingleTableSynthesizer):
         self.random_state = random_state
         check_parameters(self.get_parameters())
         self._returns_dict = False
+        # Integer names of columns by the strings that SDV knows them by: of the fitted table, and
+        # of the last one that went through ``preprocess``.
         self._column_names: dict[str, Any] = {}
+        self._processed_names: dict[str, Any] = {}
 
     # Containers: users may pass a frame or a dict on any SDV, and get back what they gave.
 
@@ -209,9 +216,11 @@ class TabDiffSynthesizer(BaseSingleTableSynthesizer):
             data (pandas.DataFrame or dict[str, pandas.DataFrame]):
                 The table, or a dictionary that maps its name to it. It is not changed.
         """
+        table = for_sdv(data, self._table_name)
         with self._kept_on_error():
-            self._remember_container(data)
-            super().fit(for_sdv(data, self._table_name))
+            self._returns_dict = isinstance(data, dict)
+            self._column_names = integer_names(single_table(data))
+            super().fit(table)
 
     def preprocess(self, data: Any) -> Any:
         """Transform the raw data to the numbers and codes that the model sees.
@@ -224,8 +233,11 @@ class TabDiffSynthesizer(BaseSingleTableSynthesizer):
             pandas.DataFrame or dict[str, pandas.DataFrame]:
                 The processed table, in the container of ``data``.
         """
-        processed = super().preprocess(for_sdv(data, self._table_name))
-        return self._contained(from_sdv(processed), isinstance(data, dict))
+        table = for_sdv(data, self._table_name)
+        if not self._fitting:
+            self._processed_names = integer_names(single_table(data))
+
+        return self._contained(from_sdv(super().preprocess(table)), isinstance(data, dict))
 
     def fit_processed_data(self, processed_data: Any) -> None:
         """Fit this model to data that went through ``preprocess``.
@@ -234,13 +246,30 @@ class TabDiffSynthesizer(BaseSingleTableSynthesizer):
             processed_data (pandas.DataFrame or dict[str, pandas.DataFrame]):
                 The processed table.
         """
-        if not self._fitting:
-            self._returns_dict = isinstance(processed_data, dict)
+        table = for_sdv(processed_data, self._table_name)
+        if self._fitting:
+            self._fit_table(table)
+            return
 
-        if getattr(single_table(processed_data), 'empty', False):
+        with self._kept_on_error():
+            self._check_processed(from_sdv(table))
+            self._returns_dict = isinstance(processed_data, dict)
+            self._column_names = self._processed_names
+            self._fit_table(table)
+
+    def _fit_table(self, table: Any) -> None:
+        if from_sdv(table).empty:
             self._model = None  # Only keys and made-up columns: there is nothing to model.
 
-        super().fit_processed_data(for_sdv(processed_data, self._table_name))
+        super().fit_processed_data(table)
+
+    def _check_processed(self, processed: pd.DataFrame) -> None:
+        expected = self._data_processor._hyper_transformer._output_columns
+        missing = [name for name in expected if name not in processed.columns]
+        if missing:
+            raise InvalidDataError([
+                f"The processed data lacks the columns {missing}. Use the output of 'preprocess'."
+            ])
 
     def validate(self, data: Any) -> None:
         """Check the data against the metadata and the constraints.
@@ -279,10 +308,7 @@ class TabDiffSynthesizer(BaseSingleTableSynthesizer):
             _check_num_rows(num_rows)
 
         sampled = from_sdv(super().sample(num_rows, *args, **kwargs))
-        if num_rows == 0:
-            sampled = pd.DataFrame(columns=self._output_columns())
-
-        return self._for_user(sampled)
+        return self._for_user(self._no_rows() if num_rows == 0 else sampled)
 
     @same_signature(BaseSingleTableSynthesizer.sample_from_conditions)
     def sample_from_conditions(self, conditions: Any, *args: Any, **kwargs: Any) -> Any:
@@ -322,24 +348,16 @@ class TabDiffSynthesizer(BaseSingleTableSynthesizer):
         sampled = super().sample_remaining_columns(known_columns, *args, **kwargs)
         return self._for_user(from_sdv(sampled))
 
-    def _remember_container(self, data: Any) -> None:
-        self._returns_dict = isinstance(data, dict)
-        table = single_table(data) if not isinstance(data, dict) or len(data) == 1 else None
-        columns = getattr(table, 'columns', [])
-        self._column_names = (
-            {str(name): name for name in columns}
-            if any(isinstance(name, int) for name in columns)
-            else {}
-        )
-
     def _contained(self, frame: pd.DataFrame, as_dict: bool) -> Any:
         return {self._table_name: frame} if as_dict else frame
 
     def _for_user(self, frame: pd.DataFrame) -> Any:
         return self._contained(frame.rename(columns=self._column_names), self._returns_dict)
 
-    def _output_columns(self) -> list[str]:
-        return list(self._original_metadata.tables[self._table_name].columns)
+    def _no_rows(self) -> pd.DataFrame:
+        names = self._original_metadata.tables[self._table_name].columns
+        dtypes = self._data_processor._dtypes
+        return pd.DataFrame({name: pd.Series(dtype=dtypes.get(name, object)) for name in names})
 
     def _string_names(self) -> dict[Any, str]:
         return {name: string for string, name in self._column_names.items()}
@@ -391,13 +409,17 @@ class TabDiffSynthesizer(BaseSingleTableSynthesizer):
 
     def _validate(self, table_data: pd.DataFrame) -> list[str]:
         if len(table_data) == 0:
-            return [f"The table '{self._table_name}' is empty. Provide at least one row."]
+            raise EmptyTableError([
+                f"The table '{self._table_name}' is empty. Provide at least one row."
+            ])
 
+        columns = self._original_metadata.tables[self._table_name].columns
         return [
             f"Column '{name}' contains infinite values. Replace them by missing values or by "
             'finite numbers.'
             for name in table_data.select_dtypes('number').columns
-            if np.isinf(table_data[name].to_numpy(dtype=np.float64, na_value=np.nan)).any()
+            if columns[name]['sdtype'] == 'numerical'
+            and np.isinf(table_data[name].to_numpy(dtype=np.float64, na_value=np.nan)).any()
         ]
 
     def _fit(self, processed_data: pd.DataFrame) -> None:
@@ -467,6 +489,20 @@ class TabDiffSynthesizer(BaseSingleTableSynthesizer):
         }
 
     # Sampling
+
+    def _validate_conditions_unseen_columns(self, conditions: pd.DataFrame) -> None:
+        super()._validate_conditions_unseen_columns(conditions)
+        for column, transformer in self._field_transformers().items():
+            if not isinstance(transformer, CategoryCodes) or column not in conditions:
+                continue
+
+            known = set(transformer.levels)
+            for value in conditions[column].drop_duplicates():
+                if value not in known and not (pd.isna(value) and transformer.has_missing):
+                    raise ValueError(
+                        f"Unexpected value {value!r} for column '{column}'. Use one of its "
+                        f'{len(transformer.levels)} values in the original data.'
+                    )
 
     def _sample(self, num_rows: int, conditions: dict | None = None) -> pd.DataFrame:
         if conditions is not None:
@@ -557,6 +593,14 @@ class TabDiffSynthesizer(BaseSingleTableSynthesizer):
         model = self._fitted_model('Noise schedules') or self._new_model(1)
         noise = model.noise_levels(np.linspace(0, 1, num_times))
         return noise.assign(Column=noise['Column'].replace(self._column_names))
+
+
+def integer_names(table: pd.DataFrame) -> dict[str, Any]:
+    """Column names by their strings, if any of them is an integer."""
+    if not any(isinstance(name, int) for name in table.columns):
+        return {}
+
+    return {str(name): name for name in table.columns}
 
 
 def _check_num_rows(num_rows: Any) -> None:

@@ -149,6 +149,15 @@ class DatetimeQuantileNormalizer(_NormalScoresMixin, UnixTimestampEncoder):
         self._unit = self._coarsest_unit(timestamps[~np.isnan(timestamps)])
         self._fit_scores(timestamps)
 
+    def _convert_to_datetime(self, data: Any) -> Any:
+        # RDT reads the integers of a datetime64 as nanoseconds, whatever its unit is.
+        datetimes = super()._convert_to_datetime(data)
+        if isinstance(datetimes, pd.DatetimeIndex):
+            return datetimes.as_unit('ns')
+
+        is_datetime = pd.api.types.is_datetime64_any_dtype(datetimes)
+        return datetimes.dt.as_unit('ns') if is_datetime else datetimes
+
     def _timestamps(self, data: pd.Series) -> FloatArray:
         return self._transform_helper(data).to_numpy(dtype=np.float64)
 
@@ -198,7 +207,7 @@ class CategoryCodes(BaseTransformer):
     @property
     def levels(self) -> list:
         """The levels in the order of their codes; a missing value is ``nan`` and comes last."""
-        return [*self._levels, *([np.nan] if self._has_missing else [])]
+        return [*self._levels, *([np.nan] if self.has_missing else [])]
 
     def _fit(self, data: pd.Series) -> None:
         distinct = pd.unique(data.astype(object).dropna())
@@ -213,12 +222,12 @@ class CategoryCodes(BaseTransformer):
             distinct = sorted(distinct, key=float)
 
         self._levels = pd.Index(distinct, dtype=object)
-        self._has_missing = bool(data.isna().any())
+        self.has_missing = bool(data.isna().any())
 
     def _transform(self, data: pd.Series) -> np.ndarray:
         codes = self._levels.get_indexer(data.astype(object))
         missing = data.isna().to_numpy()
-        unseen = (codes < 0) & ~(missing & self._has_missing)
+        unseen = (codes < 0) & ~(missing & self.has_missing)
         if unseen.any():
             value = data[unseen].iloc[0]
             raise TransformerInputError(

@@ -1,0 +1,49 @@
+"""Fixtures that only read-only tests share."""
+
+import warnings
+
+import pytest
+import torch
+
+from .tables import TABLE, people, people_metadata, quick
+
+# Threads cost more than they bring on tables of this size.
+torch.set_num_threads(1)
+
+
+@pytest.fixture(autouse=True)
+def no_files_left_behind(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(scope='session')
+def people_data():
+    return people()
+
+
+@pytest.fixture(scope='session')
+def people_synthesizer(people_data):
+    """Fitted with a DataFrame. Sampling from it is all that a test may do with it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore')
+        synthesizer = quick(people_metadata())
+        synthesizer.fit(people_data)
+
+    return synthesizer
+
+
+@pytest.fixture(scope='session')
+def dict_synthesizer(people_data):
+    """Fitted with a dictionary. Sampling from it is all that a test may do with it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore')
+        synthesizer = quick(people_metadata())
+        synthesizer.fit({TABLE: people_data})
+
+    return synthesizer
+
+
+@pytest.fixture
+def new_synthesizer():
+    """An unfitted synthesizer of the people table."""
+    return quick(people_metadata())
