@@ -143,6 +143,10 @@ class TabDiff:
                     stacklevel=2,
                 )
 
+            # Training may stop long before its last epoch: a full bar says that this is the end.
+            bar.total = bar.n
+            bar.refresh()
+
         self._network.requires_grad_(False).eval()
         self._generator = generator
 

@@ -6,10 +6,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 from sdmetrics.visualization import PlotConfig
 
-LOSS_COLORS = {
-    'Loss': PlotConfig.DATACEBO_DARK,
-    'Validation Loss': PlotConfig.DATACEBO_GREEN,
-}
+PALE = '#C5CAD6'
 
 
 def _styled(figure: go.Figure, title: str) -> go.Figure:
@@ -31,22 +28,35 @@ def loss_plot(losses: pd.DataFrame, title: str) -> go.Figure:
         title (str):
             Title of the figure.
     """
-    panels = ('Loss', 'Numerical Loss', 'Categorical Loss')
     figure = make_subplots(rows=1, cols=3, subplot_titles=['Total', 'Numerical', 'Categorical'])
-    for column, panel in enumerate(panels, start=1):
-        for prefix, name in (('', 'Loss'), ('Validation ', 'Validation Loss')):
+    # One noise level a row makes the training loss jump from epoch to epoch: show its trend.
+    smooth = losses.ewm(halflife=max(len(losses) / 50, 0.1)).mean()
+    for column, panel in enumerate(('Loss', 'Numerical Loss', 'Categorical Loss'), start=1):
+        lines = {
+            'Training, each epoch': (losses[panel], PALE, 1),
+            'Training': (smooth[panel], PlotConfig.DATACEBO_DARK, 2),
+            'Validation': (losses[f'Validation {panel}'], PlotConfig.DATACEBO_GREEN, 2),
+        }
+        for name, (values, color, width) in lines.items():
             figure.add_trace(
                 go.Scatter(
                     x=losses['Epoch'],
-                    y=losses[f'{prefix}{panel}'],
-                    name='Training' if name == 'Loss' else 'Validation',
+                    y=values,
+                    name=name,
                     legendgroup=name,
                     showlegend=column == 1,
-                    line={'color': LOSS_COLORS[name]},
+                    line={'color': color, 'width': width},
                 ),
                 row=1,
                 col=column,
             )
+
+    if losses['Validation Loss'].notna().any():
+        kept = losses.loc[losses['Validation Loss'].idxmin(), 'Epoch']
+        figure.add_vline(kept, line={'dash': 'dot', 'color': PlotConfig.DATACEBO_DARK, 'width': 1})
+        figure.add_annotation(
+            text='kept', x=kept, y=1, yref='y domain', xanchor='left', showarrow=False
+        )
 
     figure.update_xaxes(title_text='Epoch')
     figure.update_yaxes(title_text='Loss', col=1)

@@ -38,8 +38,9 @@ from sdv_tabdiff.transformers import (
     QuantileNormalizer,
 )
 
-# Steps that the default gives to a table, whatever its size.
-DEFAULT_STEPS = 4000
+# Steps that the default gives to a table: more for a larger one, but never for its rows alone.
+STEPS_PER_ROOT_ROW = 35
+MIN_STEPS, MAX_STEPS = 400, 10_000
 
 # State of a fitted synthesizer that a failed refit must not destroy.
 _FITTED_STATE = (
@@ -105,7 +106,7 @@ class TabDiffSynthesizer(BaseSingleTableSynthesizer):
         trunk_dims (tuple):
             Widths of the trunk's blocks or layers. Defaults to ``(256, 256, 256)``.
         time_dim (int):
-            Width of the time embedding, even. Defaults to 128.
+            Width of the time embedding, even. Defaults to 32.
         learnable_schedules (bool):
             Whether each column learns its own noise schedule. Defaults to ``False``.
         sigma_min (float):
@@ -158,7 +159,7 @@ class TabDiffSynthesizer(BaseSingleTableSynthesizer):
         decoder_layers: int = 0,
         trunk: str = 'residual',
         trunk_dims: tuple[int, ...] = (256, 256, 256),
-        time_dim: int = 128,
+        time_dim: int = 32,
         learnable_schedules: bool = False,
         sigma_min: float = 0.01,
         sigma_max: float = 10.0,
@@ -431,8 +432,11 @@ class TabDiffSynthesizer(BaseSingleTableSynthesizer):
 
         self._model = model
 
+    def _default_epochs(self, num_rows: int) -> int:
+        steps = np.clip(STEPS_PER_ROOT_ROW * math.sqrt(num_rows), MIN_STEPS, MAX_STEPS)
+        return math.ceil(steps * self.batch_size / max(num_rows, self.batch_size))
+
     def _new_model(self, num_rows: int) -> TabDiff:
-        steps_per_epoch = math.ceil(num_rows / self.batch_size)
         return TabDiff(
             sizes=DenoiserSizes(
                 token_dim=self.token_dim,
@@ -448,7 +452,7 @@ class TabDiffSynthesizer(BaseSingleTableSynthesizer):
                 learnable=self.learnable_schedules,
             ),
             training=TrainingSettings(
-                epochs=self.epochs or math.ceil(DEFAULT_STEPS / steps_per_epoch),
+                epochs=self.epochs or self._default_epochs(num_rows),
                 batch_size=self.batch_size,
                 learning_rate=self.learning_rate,
                 ema_decay=self.ema_decay,

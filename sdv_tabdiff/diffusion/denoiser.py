@@ -37,7 +37,7 @@ class DenoiserSizes:
     feedforward_factor: int = 32
     trunk_dims: tuple[int, ...] = (256, 256, 256)
     residual: bool = True
-    time_dim: int = 128
+    time_dim: int = 32
 
     def __post_init__(self) -> None:
         if self.token_dim % self.attention_heads:

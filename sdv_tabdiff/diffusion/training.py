@@ -56,7 +56,7 @@ class TrainingSettings:
     numerical_weight: tuple[float, float] = (1.0, 1.0)
     categorical_weight: float = 1.0
     validation_share: float = 0.1
-    patience: float = 0.1
+    patience: float = 0.05
     max_seconds: float | None = None
     schedule_learning_rate: float = 1e-2
     schedule_every: int = 10
@@ -94,7 +94,7 @@ MIN_ROWS_TO_HOLD_OUT = 50
 MAX_VALIDATION_ROWS = 4096
 MIN_VALIDATION_DRAWS = 512
 VALIDATION_BATCH = 1024
-MIN_PATIENCE_STEPS = 300
+MIN_PATIENCE_STEPS = 200
 WARMUP_SHARE = 0.02
 MAX_GRADIENT_NORM = 1.0
 
