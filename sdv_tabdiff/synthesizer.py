@@ -39,7 +39,7 @@ from sdv_tabdiff.transformers import (
 )
 
 # Steps that the default gives to a table: more for a larger one, but never for its rows alone.
-STEPS_PER_ROOT_ROW = 35
+STEPS_PER_ROOT_ROW = 20
 MIN_STEPS, MAX_STEPS = 400, 10_000
 
 # State of a fitted synthesizer that a failed refit must not destroy.
@@ -87,6 +87,9 @@ class TabDiffSynthesizer(BaseSingleTableSynthesizer):
         early_stopping (bool):
             Whether to hold out a tenth of the rows, stop when their loss no longer falls, and keep
             the weights that were best for them. Defaults to ``True``.
+        loss_balance (str):
+            ``'column'`` if every column counts the same in the loss, ``'kind'`` if the numbers
+            together count as much as the categories together. Defaults to ``'column'``.
         numerical_loss_weight (tuple):
             Weight of the numerical loss at the start and at the end of the training. Defaults to
             ``(1.0, 1.0)``.
@@ -119,8 +122,8 @@ class TabDiffSynthesizer(BaseSingleTableSynthesizer):
             ``'multistep'`` or ``'euler'`` with one network call a step, or ``'heun'`` with two.
             Defaults to ``'multistep'``.
         stochastic_sampler (bool):
-            Whether the sampler adds some noise in every step, which lets it take back a wrong
-            category. Defaults to ``True``.
+            Whether the sampler adds some noise in every step, as in the paper, which lets it take
+            back a wrong category. Defaults to ``False``.
         max_discrete_values (int):
             A number with at most this many distinct values is modelled value by value. 0 treats
             every number as continuous. Defaults to 128.
@@ -151,6 +154,7 @@ class TabDiffSynthesizer(BaseSingleTableSynthesizer):
         batch_size: int = 1024,
         learning_rate: float = 2e-3,
         early_stopping: bool = True,
+        loss_balance: str = 'column',
         numerical_loss_weight: tuple[float, float] = (1.0, 1.0),
         categorical_loss_weight: float = 1.0,
         ema_decay: float = 0.999,
@@ -165,7 +169,7 @@ class TabDiffSynthesizer(BaseSingleTableSynthesizer):
         sigma_max: float = 10.0,
         sampling_steps: int = 50,
         solver: str = 'multistep',
-        stochastic_sampler: bool = True,
+        stochastic_sampler: bool = False,
         max_discrete_values: int = 128,
         enable_gpu: bool = True,
         verbose: bool = False,
@@ -182,6 +186,7 @@ class TabDiffSynthesizer(BaseSingleTableSynthesizer):
         self.batch_size = batch_size
         self.learning_rate = learning_rate
         self.early_stopping = early_stopping
+        self.loss_balance = loss_balance
         self.numerical_loss_weight = numerical_loss_weight
         self.categorical_loss_weight = categorical_loss_weight
         self.ema_decay = ema_decay
@@ -456,6 +461,7 @@ class TabDiffSynthesizer(BaseSingleTableSynthesizer):
                 batch_size=self.batch_size,
                 learning_rate=self.learning_rate,
                 ema_decay=self.ema_decay,
+                balance=self.loss_balance,
                 numerical_weight=tuple(self.numerical_loss_weight),
                 categorical_weight=self.categorical_loss_weight,
                 validation_share=0.1 if self.early_stopping else 0.0,

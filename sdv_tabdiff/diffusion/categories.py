@@ -97,28 +97,47 @@ class CategoryLayout(nn.Module):
         ]
         return torch.cat(parts, dim=1) if parts else logits.new_zeros((len(codes), 0))
 
-    def draw(self, logits: Tensor, generator: torch.Generator | None = None) -> Tensor:
-        """Draw a level for each cell from the softmax of its logits, shape ``(rows, columns)``.
+    def draw(
+        self, logits: Tensor, where: Tensor, generator: torch.Generator | None = None
+    ) -> Tensor:
+        """Draw levels from the softmax of the logits, in the cells that ``where`` marks.
 
         By inverse transform in double precision: Gumbel noise in float32 is cut off in its upper
         tail, which lowers the effective temperature.
+
+        Args:
+            logits: Shape ``(rows, sum of levels)``.
+            where: Cells to draw, shape ``(rows, columns)``.
+            generator: Source of randomness.
+
+        Returns:
+            Tensor:
+                Codes, shape ``(rows, columns)``; anything in the other cells.
         """
         precision = torch.float32 if logits.device.type == 'mps' else torch.float64
         uniform = torch.rand(
-            (len(logits), self.num_columns),
-            dtype=precision,
-            device=logits.device,
-            generator=generator,
+            where.shape, dtype=precision, device=logits.device, generator=generator
         )
-        parts = []
+        codes = torch.zeros_like(where, dtype=torch.int64)
         for block in self.blocks:
-            probability = torch.softmax(block.view(logits), dim=-1)
-            cumulative = probability.to(precision).cumsum(-1)
-            # The last value is 1 up to rounding: scale by it, so that no draw falls beyond.
-            threshold = uniform[:, block.columns].unsqueeze(-1) * cumulative[..., -1:]
-            parts.append((cumulative <= threshold).sum(-1).clamp(max=block.levels - 1))
+            cells = where[:, block.columns]
+            # Few cells are drawn in any one step. Picking them out saves most of the work on a CPU;
+            # a GPU would have to stop and count them.
+            if logits.device.type != 'cpu':
+                codes[:, block.columns] = inverse_transform(
+                    block.view(logits), uniform[:, block.columns]
+                )
+            else:
+                codes[:, block.columns][cells] = inverse_transform(
+                    block.view(logits)[cells], uniform[:, block.columns][cells]
+                )
 
-        if not parts:
-            return torch.zeros((len(logits), 0), dtype=torch.int64, device=logits.device)
+        return codes
 
-        return torch.cat(parts, dim=1)
+
+def inverse_transform(logits: Tensor, uniform: Tensor) -> Tensor:
+    """Levels drawn from the softmax of ``logits`` ``(..., levels)`` with draws ``(...)``."""
+    cumulative = torch.softmax(logits, dim=-1).to(uniform.dtype).cumsum(-1)
+    # The last value is 1 up to rounding: scale by it, so that no draw falls beyond.
+    threshold = uniform.unsqueeze(-1) * cumulative[..., -1:]
+    return (cumulative <= threshold).sum(-1).clamp(max=logits.shape[-1] - 1)

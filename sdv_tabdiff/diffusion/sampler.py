@@ -25,7 +25,7 @@ class SamplerSettings:
 
     steps: int = 50
     solver: str = 'multistep'
-    stochastic: bool = True
+    stochastic: bool = False
 
     def __post_init__(self) -> None:
         if self.solver not in SOLVERS:
@@ -104,7 +104,7 @@ def reveal_times(model: MixedDiffusion, masked_since: Tensor, uniform: Tensor) -
 
 
 def stratified_uniform(
-    shape: tuple[int, int], device: torch.device, generator: torch.Generator | None
+    num_rows: int, num_columns: int, device: torch.device, generator: torch.Generator | None
 ) -> Tensor:
     """Uniform draws that are spread out evenly within each row.
 
@@ -112,8 +112,7 @@ def stratified_uniform(
     sampler's only error in them. Spread out, no two of a row's columns share a step as long as
     there are no more columns than steps.
     """
-    num_rows, num_columns = shape
-    order = torch.rand(shape, device=device, generator=generator).argsort(dim=1)
+    order = torch.rand((num_rows, num_columns), device=device, generator=generator).argsort(dim=1)
     jitter = torch.rand((num_rows, 1), device=device, generator=generator)
     return (order + jitter) / max(num_columns, 1)
 
@@ -183,8 +182,9 @@ def reverse_step(
     """
     denoised, logits = model.denoise(rows)
     sigma, next_sigma = rows.sigma, model.numerical_schedule.sigma(s)
-    masked = rows.masked & (reveal_at < s)
-    x_cat = torch.where(rows.masked & ~masked, model.layout.draw(logits, generator), rows.x_cat)
+    revealed = rows.masked & (reveal_at >= s)
+    x_cat = torch.where(revealed, model.layout.draw(logits, revealed, generator), rows.x_cat)
+    masked = rows.masked & ~revealed
     if solver == 'multistep':
         x_num = multistep_step(rows.x_num, denoised, previous, sigma, next_sigma)
     else:
@@ -220,7 +220,7 @@ def sample(
     """
     settings = settings or SamplerSettings()
     rows = prior(model, num_rows, generator)
-    uniform = stratified_uniform(rows.x_cat.shape, rows.t.device, generator)
+    uniform = stratified_uniform(num_rows, model.layout.num_columns, rows.t.device, generator)
     reveal_at = reveal_times(model, rows.t, uniform)
     # Time 0 is not visited: the last prediction is the clean row.
     times = torch.linspace(1, 0, settings.steps + 1, device=rows.t.device)[:-1].reshape(-1, 1, 1)
@@ -237,4 +237,5 @@ def sample(
         rows, _ = step_forward(model, rows, reveal_at, settings.steps, generator)
 
     denoised, logits = model.denoise(rows)
-    return denoised, torch.where(rows.masked, model.layout.draw(logits, generator), rows.x_cat)
+    drawn = model.layout.draw(logits, rows.masked, generator)
+    return denoised, torch.where(rows.masked, drawn, rows.x_cat)

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -35,14 +36,16 @@ class TrainingSettings:
     Args:
         epochs: Passes over the training rows, at most.
         batch_size: Rows per step.
-        learning_rate: Peak of the learning rate; it warms up, then follows a half cosine to 0 over
-            the budget.
+        learning_rate: Peak of the learning rate; see ``Course``.
         weight_decay: Decoupled weight decay.
         ema_decay: Decay of the running mean of the weights, per step, after its warm-up.
         numerical_weight: Weight of the numerical loss at the start and at the end; linear between.
         categorical_weight: Weight of the categorical loss.
+        balance: ``'column'`` if every column counts the same, ``'kind'`` if the numbers together
+            count as much as the categories together.
         validation_share: Share of the rows held out to choose the weights; 0 trains on all.
-        patience: Share of ``epochs`` without a better validation loss after which training stops.
+        patience: How long to wait for a better validation loss, as a share of all steps. While the
+            learning rate is high that loss stalls often, so be patient.
         max_seconds: Wall-clock budget, or None.
         schedule_learning_rate: Learning rate of learnable schedules.
         schedule_every: Steps between two updates of learnable schedules.
@@ -55,8 +58,9 @@ class TrainingSettings:
     ema_decay: float = 0.999
     numerical_weight: tuple[float, float] = (1.0, 1.0)
     categorical_weight: float = 1.0
+    balance: str = 'column'
     validation_share: float = 0.1
-    patience: float = 0.05
+    patience: float = 0.25
     max_seconds: float | None = None
     schedule_learning_rate: float = 1e-2
     schedule_every: int = 10
@@ -67,34 +71,26 @@ class EpochReport:
     """What is known after an epoch.
 
     Losses are means over the epoch; those of the validation part are of the running-mean weights,
-    and NaN where nothing is held out.
+    and NaN where nothing is held out. ``loss`` and ``validation_loss`` join both kinds of columns.
     """
 
     epoch: int
     epochs: int
-    numerical: float
-    categorical: float
-    validation_numerical: float
-    validation_categorical: float
     seconds: float
     is_best: bool
-
-    @property
-    def loss(self) -> float:
-        """Both training losses together."""
-        return self.numerical + self.categorical
-
-    @property
-    def validation_loss(self) -> float:
-        """Both validation losses together."""
-        return self.validation_numerical + self.validation_categorical
+    loss: float
+    numerical: float
+    categorical: float
+    validation_loss: float = math.nan
+    validation_numerical: float = math.nan
+    validation_categorical: float = math.nan
 
 
 MIN_ROWS_TO_HOLD_OUT = 50
 MAX_VALIDATION_ROWS = 4096
 MIN_VALIDATION_DRAWS = 512
 VALIDATION_BATCH = 1024
-MIN_PATIENCE_STEPS = 200
+MIN_PATIENCE_STEPS = 100
 WARMUP_SHARE = 0.02
 MAX_GRADIENT_NORM = 1.0
 
@@ -169,8 +165,8 @@ def _slices(length: int, size: int) -> list[slice]:
     return [slice(start, min(start + size, length)) for start in range(0, length, size)]
 
 
-class Budget:
-    """How much of the run is used up, by steps or by the clock, whichever is further."""
+class Course:
+    """How far a run has come, by steps or by the clock, whichever is further."""
 
     def __init__(self, total_steps: int, max_seconds: float | None):
         self.total_steps = total_steps
@@ -192,18 +188,27 @@ class Budget:
     def used(self) -> float:
         """Share of the budget that is gone, from 0 to 1."""
         used = self.step / self.total_steps
-        if self.max_seconds is not None:
+        if self.max_seconds:
             used = max(used, self.seconds / self.max_seconds)
 
         return min(used, 1.0)
 
+    def learning_rate_factor(self) -> float:
+        """Factor of the learning rate now: linear warm-up, then a half cosine down to 0."""
+        used = self.used
+        if used < WARMUP_SHARE:
+            return max(used, 1e-3) / WARMUP_SHARE
 
-def learning_rate_factor(used: float) -> float:
-    """Linear warm-up, then a half cosine down to 0."""
-    if used < WARMUP_SHARE:
-        return max(used, 1e-3) / WARMUP_SHARE
+        return 0.5 * (1 + math.cos(math.pi * (used - WARMUP_SHARE) / (1 - WARMUP_SHARE)))
 
-    return 0.5 * (1 + math.cos(math.pi * (used - WARMUP_SHARE) / (1 - WARMUP_SHARE)))
+
+def numerical_share(model: MixedDiffusion, balance: str) -> float:
+    """Share of the numerical columns in the joint loss, from 0 to 1."""
+    numerical, categorical = model.num_numerical, model.layout.num_columns
+    if balance == 'kind' and numerical and categorical:
+        return 0.5
+
+    return numerical / (numerical + categorical)
 
 
 def split_rows(
@@ -221,11 +226,12 @@ def split_rows(
 class Trainer:
     """The state of a run: optimisers, running mean, best and last good weights."""
 
-    def __init__(self, model: MixedDiffusion, settings: TrainingSettings, budget: Budget):
+    def __init__(self, model: MixedDiffusion, settings: TrainingSettings, course: Course):
         self.model = model
         self.settings = settings
-        self.budget = budget
+        self.course = course
         self.device = model.layout.mask_codes.device
+        self.share = numerical_share(model, settings.balance)
         self.restarts = 0
         self.best_loss = math.inf
         self.best_step = 0
@@ -244,10 +250,10 @@ class Trainer:
 
     def step(self, x_num: Tensor, x_cat: Tensor, generator: torch.Generator | None) -> Tensor:
         """One update of the weights; returns both losses, still on the device."""
-        used = self.budget.used
+        used = self.course.used
+        factor = self.course.learning_rate_factor() * CAUTION**self.restarts
         for group in self.optimizer.param_groups:
-            group['lr'] = self.settings.learning_rate * learning_rate_factor(used)
-            group['lr'] *= CAUTION**self.restarts
+            group['lr'] = self.settings.learning_rate * factor
 
         t = stratified_times(len(x_num), self.device, generator)
         noisy = self.model.add_noise(x_num, x_cat, t, generator)
@@ -255,21 +261,24 @@ class Trainer:
             losses = self.model.losses(x_num, x_cat, noisy)
 
         start, end = self.settings.numerical_weight
-        numerical_weight = start + used * (end - start)
-        loss = (
-            numerical_weight * losses.numerical
-            + self.settings.categorical_weight * losses.categorical
+        loss = self.joint(
+            (start + used * (end - start)) * losses.numerical,
+            self.settings.categorical_weight * losses.categorical,
         )
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()
         nn.utils.clip_grad_norm_(self.model.denoiser.parameters(), MAX_GRADIENT_NORM)
         self.optimizer.step()
-        if self.schedule_optimizer and self.budget.step % self.settings.schedule_every == 0:
+        if self.schedule_optimizer and self.course.step % self.settings.schedule_every == 0:
             self.step_schedules(self.schedule_optimizer, x_num, x_cat, generator)
 
         self.ema.update()
-        self.budget.step += 1
+        self.course.step += 1
         return torch.stack([losses.numerical.detach(), losses.categorical.detach()])
+
+    def joint(self, numerical: Any, categorical: Any) -> Any:
+        """Both losses as one."""
+        return self.share * numerical + (1 - self.share) * categorical
 
     def step_schedules(
         self,
@@ -294,7 +303,7 @@ class Trainer:
             batch = order[rows]
             total += len(batch) * self.step(x_num[batch], x_cat[batch].long(), generator)
             seen += len(batch)
-            if self.budget.out_of_time:
+            if self.course.out_of_time:
                 break
 
         # The only synchronisation with the device: once an epoch.
@@ -307,9 +316,15 @@ class Trainer:
         if loss >= self.best_loss:
             return False
 
-        self.best_loss, self.best_step = loss, self.budget.step
+        self.best_loss, self.best_step = loss, self.course.step
         self.best = copy_weights(self.ema.model)
         return True
+
+    @property
+    def stalled(self) -> bool:
+        """Whether the validation loss has not fallen for too long."""
+        patience = max(self.settings.patience * self.course.total_steps, MIN_PATIENCE_STEPS)
+        return self.course.step - self.best_step > patience
 
     def restart(self) -> None:
         """Go back to the last good weights and train on with smaller steps."""
@@ -362,32 +377,30 @@ def train(
         validation = Validation(model, x_num[held_out], x_cat[held_out].long(), generator)
 
     steps_per_epoch = math.ceil(len(rows) / settings.batch_size)
-    budget = Budget(settings.epochs * steps_per_epoch, settings.max_seconds)
-    patience = max(settings.patience * budget.total_steps, MIN_PATIENCE_STEPS)
-    trainer = Trainer(model, settings, budget)
+    course = Course(settings.epochs * steps_per_epoch, settings.max_seconds)
+    trainer = Trainer(model, settings, course)
     try:
         for epoch in range(1, settings.epochs + 1):
             shuffle = torch.randperm(len(rows), device=rows.device, generator=generator)
             losses = trainer.epoch(x_num, x_cat, rows[shuffle], generator)
-            held = (
-                _as_floats(validation.losses(trainer.ema.model)) if validation else (math.nan,) * 2
-            )
+            held: list[float] = []
+            if validation:
+                held = [float(part) for part in validation.losses(trainer.ema.model)]
+                held.insert(0, trainer.joint(*held))
+
             # Without held-out rows there is nothing to choose by: the latest weights count as best.
-            score = sum(held) if validation else -float(epoch)
+            score = held[0] if held else -float(epoch)
             if not math.isfinite(score + sum(losses)):
                 trainer.restart()
                 continue
 
-            is_best = trainer.keep_if_best(score)
-            yield EpochReport(epoch, settings.epochs, *losses, *held, budget.seconds, is_best)
-            if budget.out_of_time or budget.step - trainer.best_step > patience:
+            best = trainer.keep_if_best(score)
+            joint = trainer.joint(*losses)
+            yield EpochReport(epoch, settings.epochs, course.seconds, best, joint, *losses, *held)
+            if course.out_of_time or trainer.stalled:
                 break
     finally:
         trainer.load_best()
-
-
-def _as_floats(losses: Losses) -> tuple[float, float]:
-    return float(losses.numerical), float(losses.categorical)
 
 
 def copy_weights(model: nn.Module) -> dict[str, Tensor]:

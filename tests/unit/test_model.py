@@ -17,7 +17,7 @@ from sdv_tabdiff.diffusion import (
     sample,
 )
 from sdv_tabdiff.diffusion.sampler import SOLVERS
-from sdv_tabdiff.diffusion.training import Budget, Trainer, Validation
+from sdv_tabdiff.diffusion.training import Course, Trainer, Validation
 from sdv_tabdiff.model import TabDiff, choose_device
 from tests.fake_cuda import fake_cuda
 
@@ -64,7 +64,7 @@ def test_no_tensor_of_a_gpu_run_is_left_on_the_cpu(sizes, learnable):
         with torch.device('cuda'):
             model = MixedDiffusion(2, [3, 3, 7], sizes, NoiseSettings(learnable=learnable))
         parameters += model.parameters()
-        trainer = Trainer(model, TrainingSettings(schedule_every=1), Budget(10, None))
+        trainer = Trainer(model, TrainingSettings(schedule_every=1), Course(10, None))
         x_num = torch.empty((8, 2), device='cuda')
         x_cat = torch.empty((8, 3), device='cuda', dtype=torch.int64)
 
@@ -87,7 +87,7 @@ def test_a_fake_run_would_notice_a_tensor_on_the_wrong_device():
 
 def test_a_pickle_holds_no_training_rows():
     model = build()
-    data = frame().assign(z=np.arange(120) / 7)
+    data = frame().assign(z=np.arange(120) / 7 + 0.123)
     model.fit(data, ['y'])
 
     content = pickle.dumps(model)

@@ -109,7 +109,7 @@ class TestReverseStepOfCategories:
         assert not earlier.masked.any()
 
     def test_columns_of_a_row_are_revealed_one_after_the_other(self):
-        uniform = stratified_uniform((500, 10), torch.device('cpu'), generator())
+        uniform = stratified_uniform(500, 10, torch.device('cpu'), generator())
 
         assert (uniform.sort(dim=1).values.diff(dim=1) > 0.0999).all()
         # Each on its own is uniform: mean 1/2, variance 1/12.

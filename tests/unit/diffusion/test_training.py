@@ -15,10 +15,11 @@ from sdv_tabdiff.diffusion import (
     train,
 )
 from sdv_tabdiff.diffusion.training import (
+    Course,
     ExponentialMovingAverage,
     Validation,
     copy_weights,
-    learning_rate_factor,
+    numerical_share,
     split_rows,
 )
 
@@ -61,10 +62,33 @@ class TestExponentialMovingAverage:
         assert torch.allclose(next(ema.model.parameters()), expected)
 
 
-def test_learning_rate_warms_up_and_ends_at_zero():
-    factors = [learning_rate_factor(used) for used in (0.0, 0.01, 0.02, 0.51, 1.0)]
+class TestCourse:
+    def test_the_learning_rate_warms_up_and_ends_at_zero(self):
+        course = Course(1000, None)
+        factors = []
+        for course.step in (0, 10, 20, 510, 1000):
+            factors.append(course.learning_rate_factor())
 
-    assert factors == pytest.approx([0.05, 0.5, 1.0, 0.5, 0.0], abs=1e-9)
+        assert factors == pytest.approx([0.05, 0.5, 1.0, 0.5, 0.0], abs=1e-9)
+
+    def test_the_clock_counts_as_well(self):
+        course = Course(1000, max_seconds=1e-9)
+
+        assert course.out_of_time
+        assert course.used == 1.0
+
+
+@pytest.mark.parametrize(
+    ('num_numerical', 'levels', 'by_column', 'by_kind'),
+    [(3, [2], 0.75, 0.5), (2, [], 1.0, 1.0), (0, [2, 2], 0.0, 0.0)],
+)
+def test_every_column_or_every_kind_of_column_counts_the_same(
+    num_numerical, levels, by_column, by_kind
+):
+    model = MixedDiffusion(num_numerical, levels, SMALL)
+
+    assert numerical_share(model, 'column') == by_column
+    assert numerical_share(model, 'kind') == by_kind
 
 
 def test_rows_are_either_trained_on_or_held_out():
@@ -93,7 +117,7 @@ def test_the_validation_loss_is_the_same_at_every_check():
 
 class TestTrain:
     def test_it_learns(self):
-        reports = run(build(), TrainingSettings(epochs=40, batch_size=64))
+        reports = run(build(), TrainingSettings(epochs=40, batch_size=64, patience=1.0))
 
         assert reports[-1].validation_loss < 0.8 * reports[0].validation_loss
         assert [report.epoch for report in reports] == list(range(1, 41))
@@ -123,7 +147,8 @@ class TestTrain:
         _, held_out = split_rows(60, 0.5, torch.device('cpu'), generator)
         x_num, x_cat = data[0][held_out], data[1][held_out].long()
         validation = Validation(build(), x_num, x_cat, generator)
-        assert sum(validation.losses(model)).item() == pytest.approx(best.validation_loss, rel=1e-5)
+        joint = sum(validation.losses(model)).item() / 2
+        assert joint == pytest.approx(best.validation_loss, rel=1e-5)
 
     def test_it_stops_when_the_validation_loss_no_longer_falls(self):
         reports = run(
