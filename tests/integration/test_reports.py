@@ -47,12 +47,15 @@ def test_losses_are_finite(synthesizer):
     assert np.isfinite(synthesizer.get_loss_values()[[*LOSSES, *VALIDATION]]).to_numpy().all()
 
 
-def test_total_is_the_sum_of_its_parts(synthesizer):
+def test_total_lies_between_its_parts_the_same_way_in_every_epoch(synthesizer):
     losses = synthesizer.get_loss_values()
 
-    np.testing.assert_allclose(
-        losses['Loss'], losses['Numerical Loss'] + losses['Categorical Loss'], rtol=1e-4
-    )
+    for prefix in ('', 'Validation '):
+        numerical = losses[f'{prefix}Numerical Loss']
+        categorical = losses[f'{prefix}Categorical Loss']
+        share = (losses[f'{prefix}Loss'] - categorical) / (numerical - categorical)
+        assert share.between(0, 1).all()
+        np.testing.assert_allclose(share, share[0], rtol=1e-3)
 
 
 def test_without_early_stopping_there_is_no_validation_loss():
@@ -163,8 +166,8 @@ def test_loss_figure_shows_the_losses(synthesizer):
     losses = synthesizer.get_loss_values()
     shown = {trace.name: trace for trace in figure.data if trace.showlegend}
 
-    assert set(shown) == {'Training', 'Validation'}
-    np.testing.assert_allclose(shown['Training'].y, losses['Loss'])
+    assert set(shown) == {'Training, each epoch', 'Training', 'Validation'}
+    np.testing.assert_allclose(shown['Training, each epoch'].y, losses['Loss'])
     np.testing.assert_allclose(shown['Validation'].y, losses['Validation Loss'])
 
 
