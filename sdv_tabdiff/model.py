@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -174,31 +174,37 @@ class TabDiff:
             self._generator = torch.Generator(choose_device(self.enable_gpu))
             self._generator.seed()
 
-        batch = max(MAX_LOGITS_PER_BATCH // max(self._network.layout.num_logits, 256), 1)
-        frames = []
-        remaining = num_rows
-        while remaining > 0:
-            count = min(batch, remaining)
-            try:
-                rows = sample(self._network, count, self.sampler, self._generator)
-            except torch.OutOfMemoryError as error:
-                if batch <= MIN_BATCH_ROWS:
-                    raise torch.OutOfMemoryError(
-                        f'The GPU has not enough memory to sample {batch} rows at a time. Free '
-                        'some of its memory or use enable_gpu=False.'
-                    ) from error
-
-                torch.cuda.empty_cache()
-                batch = max(batch // 2, MIN_BATCH_ROWS)
-                continue
-
-            frames.append(self.codec.decode(*rows))
-            remaining -= count
-
+        frames = [self.codec.decode(*rows) for rows in self._batches(num_rows)]
         if not frames:
             return self.codec.decode(*(torch.empty((0, n)) for n in self._feature_counts()))
 
         return pd.concat(frames, ignore_index=True)
+
+    def _batches(self, num_rows: int) -> Iterator[tuple[Tensor, Tensor]]:
+        """Sampled rows in batches that keep the memory flat."""
+        assert self._network is not None
+        batch = max(MAX_LOGITS_PER_BATCH // max(self._network.layout.num_logits, 256), 1)
+        remaining = num_rows
+        show = self.verbose and num_rows > batch
+        with tqdm(total=num_rows, disable=not show, unit='row', desc='Sampling') as bar:
+            while remaining > 0:
+                count = min(batch, remaining)
+                try:
+                    rows = sample(self._network, count, self.sampler, self._generator)
+                except torch.OutOfMemoryError as error:
+                    if batch <= MIN_BATCH_ROWS:
+                        raise torch.OutOfMemoryError(
+                            f'The GPU has not enough memory to sample {batch} rows at a time. Free '
+                            'some of its memory or use enable_gpu=False.'
+                        ) from error
+
+                    torch.cuda.empty_cache()
+                    batch = max(batch // 2, MIN_BATCH_ROWS)
+                    continue
+
+                yield rows
+                remaining -= count
+                bar.update(count)
 
     def _feature_counts(self) -> tuple[int, int]:
         return self.codec.num_numerical, len(self.codec.levels)

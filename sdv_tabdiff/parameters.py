@@ -9,8 +9,9 @@ from sdv.errors import SynthesizerInputError
 from sdv_tabdiff.diffusion.sampler import SOLVERS
 
 # The setting of the TabDiff paper (Shi et al., ICLR 2025): TabDiffSynthesizer(metadata, **PAPER).
-# Its weights come from the lowest training loss; ours still from a held-out part, and numbers are
-# still rounded, because the published figures do not depend on leaving that out.
+# Two things differ on purpose: the running mean of the weights is updated every step instead of
+# every epoch and its last state is used (the paper picks the epoch with the lowest training loss),
+# and numbers are rounded to their decimals.
 PAPER: dict[str, Any] = {
     'epochs': 8000,
     'batch_size': 4096,

@@ -4,9 +4,7 @@ Progress bars, plots and interruptions stay outside: whoever iterates decides wh
 each yield the model already holds the best weights so far, so a run may be abandoned at any time.
 """
 
-import copy
 import math
-import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -15,14 +13,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from sdv_tabdiff.diffusion.process import (
-    Losses,
-    MixedDiffusion,
-    NoisyRows,
-    mean,
-    schedule_objective,
-    stratified_times,
-)
+from sdv_tabdiff.diffusion.course import Course, ExponentialMovingAverage
+from sdv_tabdiff.diffusion.process import MixedDiffusion, schedule_objective, stratified_times
+from sdv_tabdiff.diffusion.validation import Validation, slices, split_rows
 
 
 class NonFiniteLossError(RuntimeError):
@@ -86,12 +79,7 @@ class EpochReport:
     validation_categorical: float = math.nan
 
 
-MIN_ROWS_TO_HOLD_OUT = 50
-MAX_VALIDATION_ROWS = 4096
-MIN_VALIDATION_DRAWS = 512
-VALIDATION_BATCH = 1024
 MIN_PATIENCE_STEPS = 100
-WARMUP_SHARE = 0.02
 MAX_GRADIENT_NORM = 1.0
 
 # After a non-finite loss: how much smaller the steps become, and how often that is tried.
@@ -107,101 +95,6 @@ def mixed_precision(device: torch.device) -> AbstractContextManager:
     return nullcontext()
 
 
-class ExponentialMovingAverage:
-    """A running mean of a model's weights, updated every step.
-
-    The decay warms up, ``min(decay, (1 + n) / (10 + n))``, so that the random first weights are
-    forgotten at once and a run of ten steps has a usable mean as well.
-    """
-
-    def __init__(self, model: MixedDiffusion, decay: float):
-        self.decay = decay
-        self.updates = 0
-        self.model: MixedDiffusion = copy.deepcopy(model).requires_grad_(False)
-        self._ours: list[Tensor] = list(self.model.parameters())
-        self._theirs: list[Tensor] = list(model.parameters())
-
-    @torch.no_grad()
-    def update(self) -> None:
-        """Move the mean towards the model's weights."""
-        decay = min(self.decay, (1 + self.updates) / (10 + self.updates))
-        self.updates += 1
-        torch._foreach_lerp_(self._ours, self._theirs, 1 - decay)
-
-
-class Validation:
-    """Held-out rows with draws of ``(t, eps, mask)`` that never change.
-
-    The same noise at every check makes the losses of different checks comparable. Its weights are
-    kept too: schedules may learn, the yardstick may not.
-    """
-
-    def __init__(
-        self, model: MixedDiffusion, x_num: Tensor, x_cat: Tensor, generator: torch.Generator
-    ):
-        # A handful of rows says more when it is looked at under many noises.
-        repeats = math.ceil(MIN_VALIDATION_DRAWS / len(x_num))
-        self.x_num = x_num.repeat(repeats, 1)
-        self.x_cat = x_cat.repeat(repeats, 1)
-        t = stratified_times(len(self.x_num), x_num.device, generator)
-        self.noisy = model.add_noise(self.x_num, self.x_cat, t, generator)
-        with torch.no_grad():
-            self.weights = model.category_weights(self.noisy)
-
-    @torch.no_grad()
-    def losses(self, model: MixedDiffusion) -> Losses:
-        """Numerical and categorical loss of ``model`` on the held-out rows."""
-        numerical, categorical = [], []
-        for rows in _slices(len(self.x_num), VALIDATION_BATCH):
-            noisy = NoisyRows(*(part[rows] for part in self.noisy))
-            errors, cross_entropy = model.cell_errors(self.x_num[rows], self.x_cat[rows], noisy)
-            numerical.append(errors)
-            categorical.append(self.weights[rows] * cross_entropy)
-
-        return Losses(mean(torch.cat(numerical)), mean(torch.cat(categorical)))
-
-
-def _slices(length: int, size: int) -> list[slice]:
-    return [slice(start, min(start + size, length)) for start in range(0, length, size)]
-
-
-class Course:
-    """How far a run has come, by steps or by the clock, whichever is further."""
-
-    def __init__(self, total_steps: int, max_seconds: float | None):
-        self.total_steps = total_steps
-        self.max_seconds = max_seconds
-        self.started = time.monotonic()
-        self.step = 0
-
-    @property
-    def seconds(self) -> float:
-        """Seconds since the start."""
-        return time.monotonic() - self.started
-
-    @property
-    def out_of_time(self) -> bool:
-        """Whether the clock has run out."""
-        return self.max_seconds is not None and self.seconds >= self.max_seconds
-
-    @property
-    def used(self) -> float:
-        """Share of the budget that is gone, from 0 to 1."""
-        used = self.step / self.total_steps
-        if self.max_seconds:
-            used = max(used, self.seconds / self.max_seconds)
-
-        return min(used, 1.0)
-
-    def learning_rate_factor(self) -> float:
-        """Factor of the learning rate now: linear warm-up, then a half cosine down to 0."""
-        used = self.used
-        if used < WARMUP_SHARE:
-            return max(used, 1e-3) / WARMUP_SHARE
-
-        return 0.5 * (1 + math.cos(math.pi * (used - WARMUP_SHARE) / (1 - WARMUP_SHARE)))
-
-
 def numerical_share(model: MixedDiffusion, balance: str) -> float:
     """Share of the numerical columns in the joint loss, from 0 to 1."""
     numerical, categorical = model.num_numerical, model.layout.num_columns
@@ -209,18 +102,6 @@ def numerical_share(model: MixedDiffusion, balance: str) -> float:
         return 0.5
 
     return numerical / (numerical + categorical)
-
-
-def split_rows(
-    num_rows: int, share: float, device: torch.device, generator: torch.Generator
-) -> tuple[Tensor, Tensor]:
-    """Random row numbers to train on and to hold out."""
-    order = torch.randperm(num_rows, device=device, generator=generator)
-    held_out = min(int(num_rows * share), MAX_VALIDATION_ROWS)
-    if num_rows < MIN_ROWS_TO_HOLD_OUT:
-        held_out = 0
-
-    return order[held_out:], order[:held_out]
 
 
 class Trainer:
@@ -299,7 +180,7 @@ class Trainer:
         """One pass over ``order``, or less if time runs out; returns the mean losses."""
         total = torch.zeros(2, device=self.device)
         seen = 0
-        for rows in _slices(len(order), self.settings.batch_size):
+        for rows in slices(len(order), self.settings.batch_size):
             batch = order[rows]
             total += len(batch) * self.step(x_num[batch], x_cat[batch].long(), generator)
             seen += len(batch)

@@ -16,8 +16,10 @@ from sdv_tabdiff.diffusion import (
     TrainingSettings,
     sample,
 )
+from sdv_tabdiff.diffusion.course import Course
 from sdv_tabdiff.diffusion.sampler import SOLVERS
-from sdv_tabdiff.diffusion.training import Course, Trainer, Validation
+from sdv_tabdiff.diffusion.training import Trainer
+from sdv_tabdiff.diffusion.validation import Validation
 from sdv_tabdiff.model import TabDiff, choose_device
 from tests.fake_cuda import fake_cuda
 

@@ -14,14 +14,8 @@ from sdv_tabdiff.diffusion import (
     TrainingSettings,
     train,
 )
-from sdv_tabdiff.diffusion.training import (
-    Course,
-    ExponentialMovingAverage,
-    Validation,
-    copy_weights,
-    numerical_share,
-    split_rows,
-)
+from sdv_tabdiff.diffusion.training import copy_weights, numerical_share
+from sdv_tabdiff.diffusion.validation import Validation, split_rows
 
 SMALL = DenoiserSizes(trunk_dims=(16,), time_dim=8)
 
@@ -45,39 +39,6 @@ def equal_weights(one, other):
     return all(torch.equal(one[name], other[name]) for name in one)
 
 
-class TestExponentialMovingAverage:
-    def test_it_is_the_recursion_with_a_warm_up(self):
-        model = build()
-        ema = ExponentialMovingAverage(model, decay=0.5)
-        expected = next(ema.model.parameters()).clone()
-
-        for update in range(5):
-            with torch.no_grad():
-                next(model.parameters()).add_(1.0)
-
-            ema.update()
-            decay = min(0.5, (1 + update) / (10 + update))
-            expected = decay * expected + (1 - decay) * next(model.parameters())
-
-        assert torch.allclose(next(ema.model.parameters()), expected)
-
-
-class TestCourse:
-    def test_the_learning_rate_warms_up_and_ends_at_zero(self):
-        course = Course(1000, None)
-        factors = []
-        for course.step in (0, 10, 20, 510, 1000):
-            factors.append(course.learning_rate_factor())
-
-        assert factors == pytest.approx([0.05, 0.5, 1.0, 0.5, 0.0], abs=1e-9)
-
-    def test_the_clock_counts_as_well(self):
-        course = Course(1000, max_seconds=1e-9)
-
-        assert course.out_of_time
-        assert course.used == 1.0
-
-
 @pytest.mark.parametrize(
     ('num_numerical', 'levels', 'by_column', 'by_kind'),
     [(3, [2], 0.75, 0.5), (2, [], 1.0, 1.0), (0, [2, 2], 0.0, 0.0)],
@@ -89,30 +50,6 @@ def test_every_column_or_every_kind_of_column_counts_the_same(
 
     assert numerical_share(model, 'column') == by_column
     assert numerical_share(model, 'kind') == by_kind
-
-
-def test_rows_are_either_trained_on_or_held_out():
-    kept, held_out = split_rows(1000, 0.1, torch.device('cpu'), torch.Generator().manual_seed(0))
-
-    assert len(held_out) == 100
-    assert sorted(torch.cat([kept, held_out]).tolist()) == list(range(1000))
-
-
-def test_a_tiny_table_holds_nothing_out():
-    _, held_out = split_rows(20, 0.1, torch.device('cpu'), torch.Generator().manual_seed(0))
-
-    assert len(held_out) == 0
-
-
-def test_the_validation_loss_is_the_same_at_every_check():
-    model = build(learnable=True)
-    x_num, x_cat = rows()
-    validation = Validation(model, x_num, x_cat.long(), torch.Generator().manual_seed(0))
-    first = validation.losses(model)
-    for parameter in model.schedule_parameters():
-        parameter.data += 1.0
-
-    assert validation.losses(model) == first
 
 
 class TestTrain:
