@@ -23,7 +23,7 @@ from sdv_tabdiff.diffusion import (
 )
 from sdv_tabdiff.table import TableCodec
 
-# Logits of one batch of sampled rows: 16 million floats are 64 MiB.
+# Logits of one batch of sampled rows: four million floats are 16 MiB.
 MAX_LOGITS_PER_BATCH = 2**22
 MIN_BATCH_ROWS = 64
 
