@@ -126,8 +126,8 @@ class LogLinearSchedule(_PositivePerColumn):
         learnable: Whether ``k`` is a parameter.
 
     Example:
-        >>> LogLinearSchedule(1).alpha(torch.tensor([[0.5]])).item()
-        0.4995...
+        >>> round(LogLinearSchedule(1).alpha(torch.tensor([[0.5]])).item(), 4)
+        0.4995
     """
 
     def __init__(

@@ -92,6 +92,8 @@ def test_ctrl_c_keeps_the_best_model_so_far_and_says_so():
     )
     main = threading.main_thread().ident
     timer = threading.Timer(1.5, lambda: signal.pthread_kill(main, signal.SIGINT))
+    # A job in the background of a shell ignores Ctrl-C unless told otherwise.
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer.start()
     started = time.monotonic()
     try:
@@ -99,6 +101,7 @@ def test_ctrl_c_keeps_the_best_model_so_far_and_says_so():
             synthesizer.fit(people())
     finally:
         timer.cancel()
+        signal.signal(signal.SIGINT, handler)
 
     assert time.monotonic() - started < 30
     assert synthesizer.get_info()['is_fit']
