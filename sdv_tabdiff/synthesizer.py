@@ -96,7 +96,7 @@ class TabDiffSynthesizer(AnyContainerSynthesizer):
         sigma_max (float):
             Largest noise of the numbers. Defaults to 10.0.
         sampling_steps (int):
-            Steps of the sampler: fewer are faster, more are better. Defaults to 50.
+            Steps of the sampler: fewer are faster, more are better. Defaults to 30.
         solver (str):
             ``'multistep'`` or ``'euler'`` with one network call a step, or ``'heun'`` with two.
             Defaults to ``'multistep'``.
@@ -146,7 +146,7 @@ class TabDiffSynthesizer(AnyContainerSynthesizer):
         learnable_schedules: bool = False,
         sigma_min: float = 0.01,
         sigma_max: float = 10.0,
-        sampling_steps: int = 50,
+        sampling_steps: int = 30,
         solver: str = 'multistep',
         stochastic_sampler: bool = False,
         max_discrete_values: int = 128,

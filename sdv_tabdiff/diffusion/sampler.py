@@ -23,7 +23,7 @@ class SamplerSettings:
             a wrong category.
     """
 
-    steps: int = 50
+    steps: int = 30
     solver: str = 'multistep'
     stochastic: bool = False
 
