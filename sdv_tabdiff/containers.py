@@ -186,7 +186,10 @@ class AnyContainerSynthesizer(BaseSingleTableSynthesizer):
         return {self._table_name: frame} if as_dict else frame
 
     def _for_user(self, frame: pd.DataFrame) -> Any:
-        return self._contained(frame.rename(columns=self._column_names), self._returns_dict)
+        if self._column_names:
+            frame.columns = [self._column_names.get(name, name) for name in frame.columns]
+
+        return self._contained(frame, self._returns_dict)
 
     def _no_rows(self) -> pd.DataFrame:
         names = self._original_metadata.tables[self._table_name].columns
@@ -198,13 +201,13 @@ class AnyContainerSynthesizer(BaseSingleTableSynthesizer):
 
     def _with_string_columns(self, condition: Any) -> Any:
         names = self._string_names()
-        if isinstance(condition, Condition):
+        if names and isinstance(condition, Condition):
             values = condition.get_column_values()
             return Condition(
                 {names.get(name, name): value for name, value in values.items()},
                 num_rows=condition.get_num_rows(),
             )
-        if isinstance(condition, DataFrameCondition):
+        if names and isinstance(condition, DataFrameCondition):
             return DataFrameCondition(condition.get_dataframe().rename(columns=names))
 
         return condition
