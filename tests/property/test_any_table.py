@@ -57,6 +57,14 @@ def metadata_of(frame):
     return Metadata.load_from_dict({'tables': {'table': {'columns': columns}}})
 
 
+def fit_and_sample(frame, metadata):
+    synthesizer = TabDiffSynthesizer(
+        metadata, epochs=1, sampling_steps=3, trunk_dims=(8,), random_state=0
+    )
+    synthesizer.fit(frame)
+    return synthesizer.sample(30)
+
+
 @pytest.fixture(autouse=True)
 def quiet():
     with warnings.catch_warnings():
@@ -73,13 +81,8 @@ def quiet():
 @given(tables())
 def test_any_table_fits_and_samples(frame):
     original = frame.copy()
-    metadata = metadata_of(frame)
-    synthesizer = TabDiffSynthesizer(
-        metadata, epochs=1, sampling_steps=3, trunk_dims=(8,), random_state=0
-    )
 
-    synthesizer.fit(frame)
-    sampled = synthesizer.sample(30)
+    sampled = fit_and_sample(frame, metadata_of(frame))
 
     pd.testing.assert_frame_equal(frame, original)
     assert list(sampled.columns) == list(frame.columns)
@@ -105,13 +108,9 @@ def test_any_table_fits_and_samples(frame):
 @given(tables())
 def test_any_table_gets_a_perfect_diagnostic_score(frame):
     metadata = metadata_of(frame)
-    synthesizer = TabDiffSynthesizer(
-        metadata, epochs=1, sampling_steps=3, trunk_dims=(8,), random_state=0
-    )
-    synthesizer.fit(frame)
+    sampled = fit_and_sample(frame, metadata)
     report = DiagnosticReport()
 
-    sampled = synthesizer.sample(30)
     report.generate({'table': frame}, {'table': sampled}, metadata.to_dict(), verbose=False)
 
     score = report.get_score()

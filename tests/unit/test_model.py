@@ -87,15 +87,15 @@ def test_a_fake_run_would_notice_a_tensor_on_the_wrong_device():
             model.denoiser(torch.empty((2, 1), device='cpu'), x_cat, ones, ones)
 
 
-def test_a_pickle_holds_no_training_rows():
-    model = build()
-    data = frame().assign(z=np.arange(120) / 7 + 0.123)
-    model.fit(data, ['y'])
+def test_a_pickle_does_not_grow_with_the_training_rows():
+    # Rows kept in any form, encoded or not, would show in the size.
+    sizes = []
+    for num_rows in (500, 5000):
+        model = build()
+        model.fit(frame(num_rows), ['y'])
+        sizes.append(len(pickle.dumps(model)))
 
-    content = pickle.dumps(model)
-
-    # The ends of the range are needed, the values between them are not.
-    assert not any(value.tobytes() in content for value in data['z'].to_numpy()[1:-1])
+    assert abs(sizes[1] - sizes[0]) < 500
 
 
 def test_a_loaded_model_samples_the_same_rows():
