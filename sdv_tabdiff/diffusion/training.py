@@ -1,7 +1,7 @@
 """The training loop: one generator that yields a report after every epoch.
 
-Progress bars, plots and interruptions stay outside: whoever iterates decides whether to go on. At
-each yield the model already holds the best weights so far, so a run may be abandoned at any time.
+Progress bars, plots and interruptions stay outside: whoever iterates decides whether to go on. A
+run may be abandoned at any time; closing the generator gives the model its best weights so far.
 """
 
 import math
@@ -211,17 +211,21 @@ class Trainer:
         """Go back to the last good weights and train on with smaller steps."""
         self.restarts += 1
         if self.restarts > MAX_RESTARTS:
-            raise NonFiniteLossError(
-                'The loss is not finite, and smaller learning rates did not help. Lower '
-                f"'learning_rate' (currently {self.settings.learning_rate}) or look for extreme "
-                'values in the data.'
-            )
+            raise self.failure()
 
         self.model.load_state_dict(self.last_good)
         self.ema = ExponentialMovingAverage(self.model, self.settings.ema_decay)
         self.optimizer.state.clear()
         if self.schedule_optimizer:
             self.schedule_optimizer.state.clear()
+
+    def failure(self) -> NonFiniteLossError:
+        """The error to raise when no training is possible."""
+        return NonFiniteLossError(
+            'The loss is not finite, and smaller learning rates did not help. Lower '
+            f"'learning_rate' (currently {self.settings.learning_rate}) or look for extreme "
+            'values in the data.'
+        )
 
     def load_best(self) -> None:
         """Give the model the best weights; the running mean if no epoch was finished."""
@@ -280,6 +284,9 @@ def train(
             yield EpochReport(epoch, settings.epochs, course.seconds, best, joint, *losses, *held)
             if course.out_of_time or trainer.stalled:
                 break
+
+        if trainer.best_loss == math.inf:
+            raise trainer.failure()  # Too few epochs to restart as often as allowed.
     finally:
         trainer.load_best()
 

@@ -149,12 +149,13 @@ class TestTrain:
         assert all(math.isfinite(report.loss) for report in collected)
         assert all(torch.isfinite(value).all() for value in model.state_dict().values())
 
-    def test_a_lasting_non_finite_loss_is_an_error_that_says_what_to_do(self):
+    @pytest.mark.parametrize('epochs', [1, 2, 50])
+    def test_a_lasting_non_finite_loss_is_an_error_that_says_what_to_do(self, epochs):
         model = build()
         x_num, x_cat = rows()
         x_num[:] = 1e30
 
         with pytest.raises(NonFiniteLossError, match="Lower 'learning_rate'"):
-            run(model, TrainingSettings(epochs=50, batch_size=64), (x_num, x_cat))
+            run(model, TrainingSettings(epochs=epochs, batch_size=64), (x_num, x_cat))
 
         assert all(torch.isfinite(value).all() for value in model.state_dict().values())
