@@ -120,7 +120,11 @@ class TabDiff:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             network = MixedDiffusion(
-                self.codec.num_numerical, self.codec.levels, self.sizes, self.noise
+                self.codec.num_numerical,
+                self.codec.levels,
+                self.sizes,
+                self.noise,
+                self.codec.feature_columns,
             )
 
         network.denoiser.start_at_marginals(_log_frequencies(x_cat, self.codec.levels))

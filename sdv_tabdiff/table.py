@@ -226,6 +226,13 @@ class TableCodec:
         """Columns behind the categorical features."""
         return [codec.name for codec in self._categorical]
 
+    @property
+    def feature_columns(self) -> list[int]:
+        """The column that each feature belongs to, numerical features first."""
+        names = [*self.numerical_names, *self.categorical_names]
+        number_of = {name: number for number, name in enumerate(dict.fromkeys(names))}
+        return [number_of[name] for name in names]
+
     def encode(self, frame: pd.DataFrame) -> tuple[Tensor, Tensor]:
         """Numbers ``(rows, numerical)``, NaN where a row has none, and codes as int32."""
         x_num = np.empty((len(frame), len(self._numerical)), dtype=np.float32)

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from sdv_tabdiff.diffusion.categories import CategoryLayout
+from sdv_tabdiff.diffusion.roles import Roles
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,8 @@ def sinusoidal_embedding(t: Tensor, dim: int, max_frequency: float = 1000.0) -> 
 class Tokenizer(nn.Module):
     """One token per column: ``x_i w_i + b_i`` of a number, an embedding plus bias of a category.
 
-    The bias tells the columns apart; no further positional encoding is needed.
+    The bias tells the columns apart; no further positional encoding is needed. A known or hidden
+    cell's token carries a flag, and a hidden number's value does not count.
 
     Shape:
         ``(rows, numerical)`` floats and ``(rows, categorical)`` codes -> ``(rows, columns, dim)``.
@@ -90,12 +92,22 @@ class Tokenizer(nn.Module):
         self.weight = nn.Parameter(torch.randn(num_numerical, dim))
         self.bias = nn.Parameter(0.1 * torch.randn(num_numerical + layout.num_columns, dim))
         self.embedding = nn.Embedding(max(layout.num_tokens, 1), dim)
+        self.known_flag = nn.Parameter(0.1 * torch.randn_like(self.bias))
+        self.hidden_flag = nn.Parameter(0.1 * torch.randn_like(self.bias))
 
-    def forward(self, x_num: Tensor, x_cat: Tensor) -> Tensor:
+    def forward(self, x_num: Tensor, x_cat: Tensor, roles: Roles | None = None) -> Tensor:
         """Tokens of noisy rows."""
+        if roles is not None:
+            x_num = x_num * ~roles.numerical(roles.hidden)
+
         numbers = x_num.unsqueeze(-1) * self.weight
         categories = self.embedding(x_cat + self.layout.token_offsets)
-        return torch.cat([numbers, categories], dim=1) + self.bias
+        tokens = torch.cat([numbers, categories], dim=1) + self.bias
+        if roles is None:
+            return tokens
+
+        tokens = torch.addcmul(tokens, roles.known.to(tokens).unsqueeze(-1), self.known_flag)
+        return torch.addcmul(tokens, roles.hidden.to(tokens).unsqueeze(-1), self.hidden_flag)
 
 
 def _transformer(sizes: DenoiserSizes, layers: int) -> nn.Module:
@@ -246,8 +258,9 @@ class Denoiser(nn.Module):
 
     Shape:
         ``x_num`` ``(rows, numerical)`` at noise ``sigma`` ``(rows or 1, numerical)``; ``x_cat``
-        ``(rows, categorical)`` codes, masks among them; ``t`` ``(rows or 1, 1)``. Returns the
-        denoised numbers ``(rows, numerical)`` and the logits ``(rows, sum of levels)``.
+        ``(rows, categorical)`` codes, masks among them; ``t`` ``(rows or 1, 1)``; ``roles`` if
+        some cells are known or hidden. Returns the denoised numbers ``(rows, numerical)``, known
+        ones unchanged, and the logits ``(rows, sum of levels)``.
 
     Example:
         >>> denoiser = Denoiser(1, CategoryLayout([3]), DenoiserSizes(trunk_dims=(16,)))
@@ -286,11 +299,14 @@ class Denoiser(nn.Module):
         self.heads.start_at_marginals(log_frequencies)
 
     def forward(
-        self, x_num: Tensor, x_cat: Tensor, sigma: Tensor, t: Tensor
+        self, x_num: Tensor, x_cat: Tensor, sigma: Tensor, t: Tensor, roles: Roles | None = None
     ) -> tuple[Tensor, Tensor]:
         """Denoised numbers and logits of the categories; see the class for the shapes."""
         time = sinusoidal_embedding(t, self.sizes.time_dim)
-        tokens = self.encoder(self.tokenizer(c_in(sigma) * x_num, x_cat))
+        if roles is not None:
+            sigma = sigma * ~roles.numerical(roles.known)
+
+        tokens = self.encoder(self.tokenizer(c_in(sigma) * x_num, x_cat, roles))
         output, logits = self.heads(self.trunk(tokens.flatten(1), time))
         denoised = c_skip(sigma) * x_num + c_out(sigma) * output.float()
         return denoised, logits.float()

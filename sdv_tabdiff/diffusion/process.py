@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from sdv_tabdiff.diffusion.categories import CategoryLayout
 from sdv_tabdiff.diffusion.denoiser import Denoiser, DenoiserSizes, c_skip
+from sdv_tabdiff.diffusion.roles import Roles, draw_roles, feature_columns
 from sdv_tabdiff.diffusion.schedules import LogLinearSchedule, PowerMeanSchedule
 
 
@@ -40,13 +41,23 @@ class NoiseSettings:
 
 
 class NoisyRows(NamedTuple):
-    """Rows at time ``t``, with all that the loss needs to know about their noise."""
+    """Rows at time ``t``, with all that the loss needs to know about their noise.
+
+    ``masked`` marks the categories to predict. ``sigma`` is the noise of the wanted numbers; known
+    ones have none.
+    """
 
     x_num: Tensor
     x_cat: Tensor
     masked: Tensor
     sigma: Tensor
     t: Tensor
+    roles: Roles | None = None
+
+    def take(self, rows: slice) -> 'NoisyRows':
+        """Some of the rows."""
+        roles = self.roles and self.roles.take(rows)
+        return NoisyRows(*(part[rows] for part in self[:5]), roles)
 
 
 class Losses(NamedTuple):
@@ -85,7 +96,11 @@ class MixedDiffusion(nn.Module):
         levels: Number of levels of each categorical column.
         sizes: Sizes of the network.
         noise: Parameters of the schedules.
+        columns: The column that each feature belongs to, numerical features first: a number with
+            states is two features of one column. None if each feature is a column of its own.
     """
+
+    columns: Tensor
 
     def __init__(
         self,
@@ -93,11 +108,15 @@ class MixedDiffusion(nn.Module):
         levels: Sequence[int],
         sizes: DenoiserSizes | None = None,
         noise: NoiseSettings | None = None,
+        columns: Sequence[int] | None = None,
     ):
         super().__init__()
         noise = noise or NoiseSettings()
         self.num_numerical = num_numerical
         self.layout = CategoryLayout(levels)
+        features = feature_columns(num_numerical + len(levels), columns)
+        self.num_columns = len(set(features))
+        self.register_buffer('columns', torch.tensor(features), persistent=False)
         self.denoiser = Denoiser(num_numerical, self.layout, sizes or DenoiserSizes())
         self.numerical_schedule = PowerMeanSchedule(
             num_numerical, noise.rho, noise.sigma_min, noise.sigma_max, noise.learnable
@@ -111,9 +130,25 @@ class MixedDiffusion(nn.Module):
         schedules = [self.numerical_schedule, self.categorical_schedule]
         return [parameter for schedule in schedules for parameter in schedule.parameters()]
 
+    def draw_roles(
+        self, num_rows: int, share: float, generator: torch.Generator | None = None
+    ) -> Roles | None:
+        """Random known and hidden cells in a share of the rows; None if the share is 0."""
+        if share == 0:
+            return None
+
+        return draw_roles(
+            num_rows, self.columns, self.num_columns, self.num_numerical, share, generator
+        )
+
     @torch.no_grad()
     def add_noise(
-        self, x_num: Tensor, x_cat: Tensor, t: Tensor, generator: torch.Generator | None = None
+        self,
+        x_num: Tensor,
+        x_cat: Tensor,
+        t: Tensor,
+        generator: torch.Generator | None = None,
+        roles: Roles | None = None,
     ) -> NoisyRows:
         """Draw ``x_t`` given ``x_0`` at times ``t`` of shape ``(rows, 1)``."""
         sigma = self.numerical_schedule.sigma(t)
@@ -123,21 +158,31 @@ class MixedDiffusion(nn.Module):
 
         uniform = torch.rand(x_cat.shape, device=x_cat.device, generator=generator)
         masked = uniform < self.categorical_schedule.mask_probability(t)
+        if roles is not None:
+            masked = (masked | roles.categorical(roles.hidden)) & ~roles.categorical(roles.known)
+            noisy_num = torch.where(roles.numerical(roles.known), x_num.nan_to_num(), noisy_num)
+
         noisy_cat = torch.where(masked, self.layout.mask_codes, x_cat)
-        return NoisyRows(noisy_num, noisy_cat, masked, sigma, t)
+        if roles is not None:
+            masked = masked & roles.categorical(roles.wanted)
+
+        return NoisyRows(noisy_num, noisy_cat, masked, sigma, t, roles)
 
     def denoise(self, noisy: NoisyRows) -> tuple[Tensor, Tensor]:
         """Denoised numbers and logits of the categories."""
-        return self.denoiser(noisy.x_num, noisy.x_cat, noisy.sigma, noisy.t)
+        return self.denoiser(noisy.x_num, noisy.x_cat, noisy.sigma, noisy.t, noisy.roles)
 
     def cell_errors(self, x_num: Tensor, x_cat: Tensor, noisy: NoisyRows) -> tuple[Tensor, Tensor]:
         """Unweighted errors of the prediction for each cell.
 
-        Returns ``numerical_errors`` of shape ``(rows, numerical)`` and the cross entropy of shape
-        ``(rows, categorical)``, of visible categories too.
+        Returns ``numerical_errors`` of shape ``(rows, numerical)``, 0 for a number that is not
+        wanted, and the cross entropy of shape ``(rows, categorical)``, of visible categories too.
         """
         denoised, logits = self.denoise(noisy)
         errors = numerical_errors(denoised, x_num, noisy)
+        if noisy.roles is not None:
+            errors = errors * noisy.roles.numerical(noisy.roles.wanted)
+
         return errors, self.layout.cross_entropy(logits, x_cat)
 
     def category_weights(self, noisy: NoisyRows) -> Tensor:

@@ -36,6 +36,8 @@ class TrainingSettings:
         categorical_weight: Weight of the categorical loss.
         balance: ``'column'`` if every column counts the same, ``'kind'`` if the numbers together
             count as much as the categories together.
+        conditional_share: Share of the rows of each batch in which some cells are known or hidden,
+            which teaches the network to answer conditional questions. 0 teaches it none.
         validation_share: Share of the rows held out to choose the weights; 0 trains on all.
         patience: How long to wait for a better validation loss, as a share of all steps. While the
             learning rate is high that loss stalls often, so be patient.
@@ -52,6 +54,7 @@ class TrainingSettings:
     numerical_weight: tuple[float, float] = (1.0, 1.0)
     categorical_weight: float = 1.0
     balance: str = 'column'
+    conditional_share: float = 0.5
     validation_share: float = 0.1
     patience: float = 0.25
     max_seconds: float | None = None
@@ -137,7 +140,8 @@ class Trainer:
             group['lr'] = self.settings.learning_rate * factor
 
         t = stratified_times(len(x_num), self.device, generator)
-        noisy = self.model.add_noise(x_num, x_cat, t, generator)
+        roles = self.model.draw_roles(len(x_num), self.settings.conditional_share, generator)
+        noisy = self.model.add_noise(x_num, x_cat, t, generator, roles)
         with mixed_precision(self.device):
             losses = self.model.losses(x_num, x_cat, noisy)
 
@@ -259,7 +263,9 @@ def train(
     rows, held_out = split_rows(len(x_num), settings.validation_share, x_num.device, generator)
     validation = None
     if len(held_out):
-        validation = Validation(model, x_num[held_out], x_cat[held_out].long(), generator)
+        validation = Validation(
+            model, x_num[held_out], x_cat[held_out].long(), generator, settings.conditional_share
+        )
 
     steps_per_epoch = math.ceil(len(rows) / settings.batch_size)
     course = Course(settings.epochs * steps_per_epoch, settings.max_seconds)

@@ -8,7 +8,6 @@ from torch import Tensor
 from sdv_tabdiff.diffusion.process import (
     Losses,
     MixedDiffusion,
-    NoisyRows,
     mean,
     stratified_times,
 )
@@ -32,21 +31,27 @@ def split_rows(
 
 
 class Validation:
-    """Held-out rows with draws of ``(t, eps, mask)`` that never change.
+    """Held-out rows with draws of ``(t, eps, mask, roles)`` that never change.
 
     The same noise at every check makes the losses of different checks comparable. Its weights are
     kept too: schedules may learn, the yardstick may not.
     """
 
     def __init__(
-        self, model: MixedDiffusion, x_num: Tensor, x_cat: Tensor, generator: torch.Generator
+        self,
+        model: MixedDiffusion,
+        x_num: Tensor,
+        x_cat: Tensor,
+        generator: torch.Generator,
+        conditional_share: float = 0.0,
     ):
         # A handful of rows says more when it is looked at under many noises.
         repeats = math.ceil(MIN_VALIDATION_DRAWS / len(x_num))
         self.x_num = x_num.repeat(repeats, 1)
         self.x_cat = x_cat.repeat(repeats, 1)
         t = stratified_times(len(self.x_num), x_num.device, generator)
-        self.noisy = model.add_noise(self.x_num, self.x_cat, t, generator)
+        roles = model.draw_roles(len(self.x_num), conditional_share, generator)
+        self.noisy = model.add_noise(self.x_num, self.x_cat, t, generator, roles)
         with torch.no_grad():
             self.weights = model.category_weights(self.noisy)
 
@@ -55,7 +60,7 @@ class Validation:
         """Numerical and categorical loss of ``model`` on the held-out rows."""
         numerical, categorical = [], []
         for rows in slices(len(self.x_num), VALIDATION_BATCH):
-            noisy = NoisyRows(*(part[rows] for part in self.noisy))
+            noisy = self.noisy.take(rows)
             errors, cross_entropy = model.cell_errors(self.x_num[rows], self.x_cat[rows], noisy)
             numerical.append(errors)
             categorical.append(self.weights[rows] * cross_entropy)

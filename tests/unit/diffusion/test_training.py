@@ -73,7 +73,12 @@ class TestTrain:
         reports = run(
             model,
             TrainingSettings(
-                epochs=1000, batch_size=64, validation_share=0.5, learning_rate=2e-2, patience=1.0
+                epochs=1000,
+                batch_size=64,
+                validation_share=0.5,
+                learning_rate=2e-2,
+                patience=1.0,
+                conditional_share=0.0,
             ),
             tuple(part[:60] for part in data),
         )
