@@ -6,7 +6,7 @@ from typing import Any
 
 from sdv.errors import SynthesizerInputError
 
-from sdv_tabdiff.diffusion.sampler import SOLVERS
+from sdv_tabdiff.diffusion.solvers import SOLVERS
 
 # The setting of the TabDiff paper (Shi et al., ICLR 2025): TabDiffSynthesizer(metadata, **PAPER).
 # Two things differ on purpose: the running mean of the weights is updated every step instead of

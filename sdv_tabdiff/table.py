@@ -6,15 +6,42 @@ with only a few distinct values is therefore one categorical feature, a plain co
 numerical feature, and a zero-inflated number with gaps one of each.
 """
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Protocol
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
 import torch
+from scipy.special import ndtr
 from torch import Tensor
 
 from sdv_tabdiff.quantiles import MAX_DISCRETE_VALUES, FloatArray, discrete_values
+
+
+class Allowed(NamedTuple):
+    """What a restriction leaves of a column, as the model sees it.
+
+    Attributes:
+        log_weights: Of each level; ``-inf`` where it is not allowed.
+        bounds: Lowest and highest standardised number.
+    """
+
+    log_weights: FloatArray
+    bounds: tuple[float, float] = (-np.inf, np.inf)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is left."""
+        return bool(len(self.log_weights)) and bool(np.isneginf(self.log_weights).all())
+
+
+class Restricted(Protocol):
+    """A range, a set, or both; see ``knowledge.Restriction``."""
+
+    low: float
+    high: float
+    values: frozenset[Hashable] | None
+    missing: bool
 
 
 class ColumnCodec(Protocol):
@@ -35,6 +62,9 @@ class ColumnCodec(Protocol):
 
     def decode(self, codes: np.ndarray, numbers: np.ndarray | None) -> dict[Any, pd.Series]:
         """The columns that these codes and numbers describe."""
+
+    def restrict(self, restriction: Restricted) -> Allowed:
+        """Which levels and numbers a restriction allows."""
 
 
 class CategoryColumn:
@@ -72,6 +102,16 @@ class CategoryColumn:
             values = values.where(present, np.nan)
 
         return {self.name: values.astype(self._dtype)}
+
+    def restrict(self, restriction: Restricted) -> Allowed:
+        """The allowed levels; a range says nothing about them."""
+        allowed = np.ones(self.num_levels, dtype=bool)
+        if restriction.values is not None:
+            allowed[: len(self._levels)] = self._levels.isin(list(restriction.values))
+        if self._has_missing:
+            allowed[-1] = restriction.missing
+
+        return Allowed(np.where(allowed, 0.0, -np.inf))
 
 
 class NumberColumn:
@@ -121,8 +161,9 @@ class NumberColumn:
         codes = np.full(len(values), max(self.num_levels - 1, 0))
         has_number = ~missing
         if len(self._states):
-            nearest = np.searchsorted(self._states, values).clip(max=len(self._states) - 1)
-            is_state = self._states[nearest] == values
+            nearest = self._nearest_states(values)
+            # Without a continuous part, a value between the states can only be one of them.
+            is_state = ~missing & ((self._states[nearest] == values) | (not self.numerical))
             codes[is_state] = nearest[is_state]
             has_number &= ~is_state
 
@@ -133,6 +174,39 @@ class NumberColumn:
             return codes, None
 
         return codes, np.where(has_number, (values - self._mean) / self._scale, np.nan)
+
+    def _nearest_states(self, values: FloatArray) -> np.ndarray:
+        right = np.searchsorted(self._states, values).clip(max=len(self._states) - 1)
+        left = (right - 1).clip(min=0)
+        nearer = np.abs(values - self._states[left]) < np.abs(self._states[right] - values)
+        return np.where(nearer, left, right)
+
+    def restrict(self, restriction: Restricted) -> Allowed:
+        """The allowed states, and the bounds of the continuous part.
+
+        A range takes away from the continuous part as well as from the states. Its log weight is
+        that of the rows left: the continuous numbers of a column are normal scores.
+        """
+        states = (self._states >= restriction.low) & (self._states <= restriction.high)
+        if restriction.values is not None:
+            states &= np.isin(self._states, list(restriction.values))
+
+        weights = np.where(states, 0.0, -np.inf)
+        if self._has_missing:
+            weights = np.append(weights, 0.0 if restriction.missing else -np.inf)
+
+        if not self.numerical:
+            return Allowed(weights)
+
+        low, high = max(restriction.low, self._low), min(restriction.high, self._high)
+        bounds = (low - self._mean) / self._scale, (high - self._mean) / self._scale
+        continuous = low <= high and restriction.values is None
+        if low == self._low and high == self._high and continuous:
+            mass, bounds = 0.0, (-np.inf, np.inf)
+        else:
+            mass = np.log(max(np.diff(ndtr(bounds))[0], 1e-9)) if continuous else -np.inf
+
+        return Allowed(np.append(weights, mass)[: max(self.num_levels, 1)], bounds)
 
     def decode(self, codes: np.ndarray, numbers: np.ndarray | None) -> dict[Any, pd.Series]:
         """The column, and its flag of missing values if it has one."""
@@ -225,6 +299,10 @@ class TableCodec:
     def categorical_names(self) -> list[Any]:
         """Columns behind the categorical features."""
         return [codec.name for codec in self._categorical]
+
+    def column(self, name: Any) -> ColumnCodec:
+        """How one column is read and written."""
+        return next(codec for codec in self._codecs if codec.name == name)
 
     @property
     def feature_columns(self) -> list[int]:

@@ -16,9 +16,19 @@ class GaussianOracle(MixedDiffusion):
         self.covariance = torch.as_tensor(covariance, dtype=torch.float32)
 
     def denoise(self, noisy):
-        noise = torch.diag(noisy.sigma[0] ** 2)
-        gain = torch.linalg.solve(self.covariance + noise, self.covariance)
-        return noisy.x_num @ gain, torch.empty(len(noisy.x_num), 0)
+        rows, size = noisy.x_num.shape
+        noise = noisy.sigma.double().expand(rows, size) ** 2
+        if noisy.roles is not None:
+            # A known number has no noise, a hidden one has nothing else.
+            noise = noise.masked_fill(noisy.roles.known, 1e-12).masked_fill(noisy.roles.hidden, 1e12)
+
+        if (noise == noise[0]).all():
+            noise = noise[:1]
+
+        covariance = self.covariance.double()
+        gain = torch.linalg.solve(covariance + torch.diag_embed(noise), covariance)
+        denoised = (noisy.x_num.double().unsqueeze(1) @ gain).squeeze(1)
+        return denoised.float(), torch.empty(rows, 0)
 
 
 class MarginalOracle(MixedDiffusion):

@@ -85,6 +85,16 @@ class CategoryLayout(nn.Module):
         """Rows of an embedding table: every level of every column, and its mask."""
         return self.num_logits + self.num_columns
 
+    def slice_of(self, column: int) -> slice:
+        """Where the logits of one column stand."""
+        start = sum(self.levels[:column])
+        return slice(start, start + self.levels[column])
+
+    def log_softmax(self, logits: Tensor) -> Tensor:
+        """Log probabilities of each column's levels, shape ``(rows, sum of levels)``."""
+        parts = [block.view(logits).log_softmax(-1).flatten(1) for block in self.blocks]
+        return torch.cat(parts, dim=1) if parts else logits
+
     def cross_entropy(self, logits: Tensor, codes: Tensor) -> Tensor:
         """``-log p(code)`` of each cell, shape ``(rows, columns)``."""
         parts = [

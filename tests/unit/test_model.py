@@ -17,7 +17,7 @@ from sdv_tabdiff.diffusion import (
     sample,
 )
 from sdv_tabdiff.diffusion.course import Course
-from sdv_tabdiff.diffusion.sampler import SOLVERS
+from sdv_tabdiff.diffusion.solvers import SOLVERS
 from sdv_tabdiff.diffusion.training import Trainer
 from sdv_tabdiff.diffusion.validation import Validation
 from sdv_tabdiff.model import TabDiff, choose_device

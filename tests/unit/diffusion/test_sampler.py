@@ -7,16 +7,13 @@ import torch
 from sdv_tabdiff.diffusion import MixedDiffusion, SamplerSettings, sample
 from sdv_tabdiff.diffusion.process import NoisyRows
 from sdv_tabdiff.diffusion.sampler import (
-    SOLVERS,
-    euler_step,
-    heun_step,
-    multistep_step,
     perturb,
     prior,
     reveal_times,
     reverse_step,
     stratified_uniform,
 )
+from sdv_tabdiff.diffusion.solvers import SOLVERS, euler_step, heun_step, multistep_step
 from tests.oracles import TINY, MarginalOracle, assert_same_shares
 
 
@@ -85,7 +82,14 @@ class TestReverseStepOfCategories:
         uniform = torch.rand(num_rows, 1, generator=generator(4))
         oracle = MarginalOracle(shares)
         earlier, _ = reverse_step(
-            oracle, rows, s, reveal_times(oracle, t, uniform), 'euler', None, generator(5)
+            oracle,
+            oracle.denoise,
+            rows,
+            s,
+            reveal_times(oracle, t, uniform),
+            'euler',
+            None,
+            generator(5),
         )
 
         alpha_s, alpha_t = 0.999 * (1 - 0.4), 0.999 * (1 - 0.7)
@@ -102,14 +106,21 @@ class TestReverseStepOfCategories:
         rows = NoisyRows(nothing, codes, torch.zeros(3, 1).bool(), nothing, torch.ones(1, 1))
 
         earlier, _ = reverse_step(
-            oracle, rows, torch.zeros(1, 1), torch.ones(3, 1), 'euler', None, generator()
+            oracle,
+            oracle.denoise,
+            rows,
+            torch.zeros(1, 1),
+            torch.ones(3, 1),
+            'euler',
+            None,
+            generator(),
         )
 
         assert torch.equal(earlier.x_cat, codes)
         assert not earlier.masked.any()
 
     def test_columns_of_a_row_are_revealed_one_after_the_other(self):
-        uniform = stratified_uniform(500, 10, torch.device('cpu'), generator())
+        uniform = stratified_uniform(torch.ones(500, 10).bool(), generator())
 
         assert (uniform.sort(dim=1).values.diff(dim=1) > 0.0999).all()
         # Each on its own is uniform: mean 1/2, variance 1/12.
