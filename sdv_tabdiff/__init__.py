@@ -4,6 +4,7 @@
 # makes ``import sdv_tabdiff`` and ``import sdv`` work in either order.
 import sdv  # noqa: F401, I001
 
+from sdv_tabdiff.conditions import Between, OneOf
 from sdv_tabdiff.parameters import PAPER
 from sdv_tabdiff.synthesizer import TabDiffSynthesizer
 from sdv_tabdiff.transformers import (
@@ -16,8 +17,10 @@ __version__ = '0.1.0'
 
 __all__ = [
     'PAPER',
+    'Between',
     'CategoryCodes',
     'DatetimeQuantileNormalizer',
+    'OneOf',
     'QuantileNormalizer',
     'TabDiffSynthesizer',
 ]

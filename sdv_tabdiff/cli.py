@@ -8,11 +8,13 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sdv_tabdiff import __version__
+from sdv_tabdiff.benchmark import options as benchmarks
+from sdv_tabdiff.benchmark.options import at_least
 
 # SDV's metrics and plots take time to import: only a command that needs them imports ``demo``.
 if TYPE_CHECKING:
@@ -25,7 +27,6 @@ FAILED, INTERRUPTED = 1, 130
 EXAMPLE_SECONDS = 60
 DEFAULT_MAX_ROWS = 10_000
 FEW_ROWS = 1024
-LARGEST = 2**32 - 1  # numpy's largest seed
 ROWS_SHOWN, COLUMNS_SHOWN = 4, 30
 
 # Advice to programmers about the libraries underneath, and numerical notes of their internals.
@@ -63,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     try:
         with _interruptible(), _quiet():
-            return options.run(options)
+            return _run(options)
     except (KeyboardInterrupt, _Interrupted):
         _complain('interrupted')
         return INTERRUPTED
@@ -77,6 +78,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument('--version', action='version', version=f'{PROGRAM} {__version__}')
     commands = parser.add_subparsers(title='commands', dest='command', metavar='COMMAND')
     _add_demo(commands)
+    benchmarks.add_commands(commands, run=_run_benchmark)
     return parser
 
 
@@ -94,21 +96,21 @@ def _add_demo(commands: Any) -> None:
     )
     demo.add_argument(
         '--max-rows',
-        type=_at_least(int, 1),
+        type=at_least(int, 1),
         default=DEFAULT_MAX_ROWS,
         metavar='N',
         help='use a random sample of N rows of a longer file (default: %(default)s)',
     )
     demo.add_argument(
         '--max-training-time',
-        type=_at_least(float, 0.1),
+        type=at_least(float, 0.1),
         metavar='SECONDS',
         help=f'longest training of TabDiff (default: {EXAMPLE_SECONDS} for the example, no limit '
         'for your own table)',
     )
     demo.add_argument('--no-peers', action='store_true', help='leave out CTGAN and TVAE')
     demo.add_argument(
-        '--seed', type=_at_least(int, 0), default=0, help='random seed (default: %(default)s)'
+        '--seed', type=at_least(int, 0), default=0, help='random seed (default: %(default)s)'
     )
     demo.add_argument(
         '--output',
@@ -118,18 +120,6 @@ def _add_demo(commands: Any) -> None:
         help='folder for the results (default: %(default)s)',
     )
     demo.set_defaults(run=_run_demo, fail=demo.error)
-
-
-def _at_least(kind: type, minimum: float) -> Callable[[str], Any]:
-    def convert(text: str) -> Any:
-        value = kind(text)
-        if not minimum <= value <= LARGEST:
-            raise argparse.ArgumentTypeError(f'must be from {minimum} to {LARGEST}, got {text}')
-
-        return value
-
-    convert.__name__ = {int: 'whole number', float: 'number'}[kind]
-    return convert
 
 
 @contextlib.contextmanager
@@ -172,6 +162,20 @@ def _say(text: str = '', end: str = '\n') -> None:
     print(text, end=end, flush=True)
 
 
+def _run(options: argparse.Namespace) -> int:
+    """Run a command. What is wrong with its input is said in one line, without a traceback."""
+    from sdv_tabdiff import demo
+
+    try:
+        return options.run(options)
+    except demo.INPUT_ERRORS as error:
+        _complain(f'error: {error}')
+    except OSError as error:
+        _complain(f"error: Cannot write '{error.filename}': {error.strerror}.")
+
+    return FAILED
+
+
 def _run_demo(options: argparse.Namespace) -> int:
     if options.metadata and not options.data:
         options.fail('--metadata needs --data')
@@ -179,25 +183,17 @@ def _run_demo(options: argparse.Namespace) -> int:
     from sdv_tabdiff import demo
 
     start = time.monotonic()
-    try:
-        if options.data:
-            table = demo.load_table(options.data, options.metadata, options.max_rows, options.seed)
-        else:
-            table = demo.load_example()
+    if options.data:
+        table = demo.load_table(options.data, options.metadata, options.max_rows, options.seed)
+    else:
+        table = demo.load_example()
 
-        options.output.mkdir(parents=True, exist_ok=True)
-        _announce(options, table)
-        with _threads_for(table):
-            results = _fit_all(options, table)
+    options.output.mkdir(parents=True, exist_ok=True)
+    _announce(options, table)
+    with _threads_for(table):
+        results = _fit_all(options, table)
 
-        files = demo.write_results(options.output, table, results)
-    except demo.INPUT_ERRORS as error:
-        _complain(f'error: {error}')
-        return FAILED
-    except OSError as error:
-        _complain(f"error: Cannot write '{error.filename}': {error.strerror}.")
-        return FAILED
-
+    files = demo.write_results(options.output, table, results)
     _say(f'\n{score_table(demo.HEADER, results)}\n\n{_some_rows(results[0])}\n')
     _say(f'Written to {options.output}:')
     for name, content in files.items():
@@ -205,6 +201,15 @@ def _run_demo(options: argparse.Namespace) -> int:
 
     _say(f'Done in {time.monotonic() - start:.0f} seconds.')
     return 0
+
+
+def _run_benchmark(options: argparse.Namespace) -> int:
+    report, failures = options.measure(options)
+    _say(report)
+    if failures:
+        _complain(f"error: {failures} of TabDiff's rows failed; the last column says why")
+
+    return FAILED if failures else 0
 
 
 def _announce(options: argparse.Namespace, table: 'Table') -> None:

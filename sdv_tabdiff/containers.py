@@ -23,6 +23,7 @@ _FITTED_STATE = (
     '_constraints_fitted',
     '_column_names',
     '_returns_dict',
+    '_facts',
 )
 
 

@@ -1,7 +1,7 @@
 """What is known in advance about rows of the processed table."""
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,19 +20,16 @@ class Restriction:
     Args:
         low: Smallest number.
         high: Largest number.
-        values: The only values allowed, or None.
+        allowed: The only values allowed, or None.
         missing: Whether the cell may be missing.
+        leads: Whether the cell is drawn before all others, which must follow it.
     """
 
     low: float = -math.inf
     high: float = math.inf
-    values: frozenset[Hashable] | None = None
+    allowed: frozenset[Any] | None = None
     missing: bool = False
-
-    @property
-    def narrows(self) -> bool:
-        """Whether it says more than that the cell is not missing."""
-        return self.values is not None or self.low > -math.inf or self.high < math.inf
+    leads: bool = True
 
 
 class Restrictions:
@@ -48,10 +45,10 @@ class Restrictions:
         self.index = np.asarray(index)
 
     @property
-    def narrowed(self) -> np.ndarray:
-        """Rows whose restriction narrows the column."""
-        narrows = np.array([option.narrows for option in self.options] + [False])
-        return narrows[self.index]
+    def leading(self) -> np.ndarray:
+        """Rows in which this column is drawn before others."""
+        leads = np.array([option.leads for option in self.options] + [False])
+        return leads[self.index]
 
     def take(self, rows: np.ndarray) -> 'Restrictions':
         """The restrictions of some of the rows."""
@@ -63,22 +60,22 @@ class Knowledge:
     """Known cells and restrictions of rows to sample, by column of the processed table.
 
     Args:
-        values: The rows; only their known cells matter. Columns may lack.
+        frame: The rows; only their known cells matter. Columns may lack.
         known: Which cells are known; a column that lacks is not.
         restrictions: Restrictions of cells that are not known.
     """
 
-    values: pd.DataFrame
+    frame: pd.DataFrame
     known: pd.DataFrame
     restrictions: Mapping[Any, Restrictions] = field(default_factory=dict)
 
     def __len__(self) -> int:
-        return len(self.values)
+        return len(self.frame)
 
     def take(self, rows: np.ndarray) -> 'Knowledge':
         """Some of the rows, by position."""
         return Knowledge(
-            self.values.iloc[rows].reset_index(drop=True),
+            self.frame.iloc[rows].reset_index(drop=True),
             self.known.iloc[rows].reset_index(drop=True),
             {name: column.take(rows) for name, column in self.restrictions.items()},
         )
@@ -93,7 +90,7 @@ class Knowledge:
 
 def to_given(knowledge: Knowledge, codec: TableCodec) -> Given:
     """Knowledge as tensors."""
-    x_num, x_cat = codec.encode(knowledge.values.reindex(columns=codec.columns))
+    x_num, x_cat = codec.encode(knowledge.frame.reindex(columns=codec.columns))
     names = [*codec.numerical_names, *codec.categorical_names]
     known = np.zeros((len(knowledge), len(names)), dtype=bool)
     for position, name in enumerate(names):
@@ -104,39 +101,21 @@ def to_given(knowledge: Knowledge, codec: TableCodec) -> Given:
     return Given(x_num, x_cat.long(), roles, _limits(knowledge, codec))
 
 
-def narrowed_cells(knowledge: Knowledge, codec: TableCodec) -> torch.Tensor:
-    """Which features, numerical ones first, have a restriction that narrows them."""
+def leading_cells(knowledge: Knowledge, codec: TableCodec) -> torch.Tensor:
+    """Which features, numerical ones first, are to be drawn before others."""
     names = [*codec.numerical_names, *codec.categorical_names]
     cells = np.zeros((len(knowledge), len(names)), dtype=bool)
     for position, name in enumerate(names):
         if name in knowledge.restrictions:
-            cells[:, position] = knowledge.restrictions[name].narrowed
+            cells[:, position] = knowledge.restrictions[name].leading
 
     return torch.from_numpy(cells)
 
 
-def hide_others(given: Given, narrowed: torch.Tensor) -> Given:
-    """The same rows with everything but the known and the narrowed cells hidden."""
-    hidden = ~(given.roles.known | narrowed)
+def hide_others(given: Given, leading: torch.Tensor) -> Given:
+    """The same rows with everything but the known and the leading cells hidden."""
+    hidden = ~(given.roles.known | leading)
     return given._replace(roles=given.roles._replace(hidden=hidden))
-
-
-def with_known(
-    given: Given, cells: torch.Tensor, x_num: torch.Tensor, x_cat: torch.Tensor
-) -> Given:
-    """The same rows with more cells known: those that ``cells`` marks, at the values given here.
-
-    A number that its column's state rules out is known not to be there.
-    """
-    known = given.roles.known
-    new_num, new_cat = given.roles.numerical(cells & ~known), given.roles.categorical(
-        cells & ~known
-    )
-    return given._replace(
-        x_num=torch.where(new_num, x_num, given.x_num),
-        x_cat=torch.where(new_cat, x_cat, given.x_cat),
-        roles=given.roles._replace(known=known | cells, hidden=torch.zeros_like(known)),
-    )
 
 
 def _limits(knowledge: Knowledge, codec: TableCodec) -> Limits | None:

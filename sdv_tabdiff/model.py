@@ -3,6 +3,8 @@
 import math
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,18 +16,20 @@ from tqdm import tqdm
 from sdv_tabdiff.diffusion import (
     DenoiserSizes,
     EpochReport,
+    Guide,
     MixedDiffusion,
     NoiseSettings,
     SamplerSettings,
     TrainingSettings,
-    sample,
     train,
 )
+from sdv_tabdiff.knowledge import Knowledge
+from sdv_tabdiff.reports import loss_table, noise_table, postfix
+from sdv_tabdiff.rows import RowSampler
 from sdv_tabdiff.table import TableCodec
 
-# Logits of one batch of sampled rows: four million floats are 16 MiB.
-MAX_LOGITS_PER_BATCH = 2**22
-MIN_BATCH_ROWS = 64
+# The network that guides, if one is asked for: it has only a few columns to know.
+GUIDE_SIZES = DenoiserSizes(trunk_dims=(128, 128))
 
 
 def choose_device(enable_gpu: bool) -> torch.device:
@@ -82,12 +86,15 @@ class TabDiff:
         self.reports: list[EpochReport] = []
         self._generator: torch.Generator | None = None
         self._network: MixedDiffusion | None = None
+        self._guide: Guide | None = None
 
     def fit(
         self,
         frame: pd.DataFrame,
         categories: Iterable[Any] = (),
         null_flags: Mapping[Any, Any] | None = None,
+        ordered: Iterable[Any] = (),
+        guide_columns: Iterable[Any] = (),
     ) -> None:
         """Learn the distribution of the rows of ``frame``.
 
@@ -100,6 +107,10 @@ class TabDiff:
                 Its categorical columns.
             null_flags (dict):
                 For a column of numbers, the column that flags its missing values.
+            ordered (Iterable):
+                Those of the categorical columns whose levels, sorted, stand in an order.
+            guide_columns (Iterable):
+                Columns to train a second network for, which guidance then uses.
         """
         device = choose_device(self.enable_gpu)
         generator = torch.Generator(device)
@@ -107,13 +118,16 @@ class TabDiff:
         generator.manual_seed(seed)
         self.reports = []
         self._network = None
-        self.codec = TableCodec(categories, null_flags, self.max_states).fit(frame)
+        self._guide = None
+        self.codec = TableCodec(categories, null_flags, self.max_states, ordered).fit(frame)
         if not self.codec.levels and not self.codec.num_numerical:
             return  # Nothing varies, so there is nothing to learn.
 
-        x_num, x_cat = self.codec.encode(frame)
+        x_num, x_cat = (part.to(device) for part in self.codec.encode(frame))
         self._network = self._build(x_cat, seed).to(device)
-        self._train(x_num.to(device), x_cat.to(device), generator)
+        self._train(self._network, x_num, x_cat, generator, self.reports, 'Training')
+        self._fit_guide(x_num, x_cat, guide_columns, generator)
+        self._generator = generator
 
     def _build(self, x_cat: Tensor, seed: int) -> MixedDiffusion:
         # torch initialises weights from its global generator: borrow it and give it back.
@@ -126,24 +140,50 @@ class TabDiff:
                 self.noise,
                 self.codec.feature_columns,
             )
+            network.denoiser.tokenizer.start_in_order(self.codec.ordered_levels)
 
-        network.denoiser.start_at_marginals(_log_frequencies(x_cat, self.codec.levels))
+        network.denoiser.start_at_marginals(_log_frequencies(x_cat.cpu(), self.codec.levels))
         return network
 
-    def _train(self, x_num: Tensor, x_cat: Tensor, generator: torch.Generator) -> None:
+    def _fit_guide(
+        self, x_num: Tensor, x_cat: Tensor, columns: Iterable[Any], generator: torch.Generator
+    ) -> None:
+        """Train the paper's second network, of some columns alone."""
         assert self._network is not None
-        reports = train(self._network, x_num, x_cat, self.training, generator)
+        numerical, categorical = self.codec.features_of(columns)
+        if not numerical and not categorical:
+            return
+
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(generator.initial_seed())
+            guide = self._network.part(numerical, categorical, GUIDE_SIZES)
+
+        guide = guide.to(x_num.device)
+        data = x_num[:, numerical], x_cat[:, categorical]
+        self._train(guide, *data, generator, [], 'Training the guide')
+        self._guide = Guide(guide, numerical, categorical, strength=0.0)
+
+    def _train(
+        self,
+        network: MixedDiffusion,
+        x_num: Tensor,
+        x_cat: Tensor,
+        generator: torch.Generator,
+        reports: list[EpochReport],
+        title: str,
+    ) -> None:
+        epochs = train(network, x_num, x_cat, self.training, generator)
         with tqdm(total=self.training.epochs, disable=not self.verbose, unit='epoch') as bar:
-            bar.set_description('Training')
+            bar.set_description(title)
             try:
-                for report in reports:
-                    self.reports.append(report)
-                    bar.set_postfix(_postfix(report), refresh=False)
+                for report in epochs:
+                    reports.append(report)
+                    bar.set_postfix(postfix(report), refresh=False)
                     bar.update(report.epoch - bar.n)
             except KeyboardInterrupt:
                 warnings.warn(
-                    f'Training was interrupted after {len(self.reports)} epochs. The best model '
-                    'so far is kept and ready to sample from.',
+                    f'{title} was interrupted after {len(reports)} epochs. The best model so far '
+                    'is kept and ready to sample from.',
                     stacklevel=2,
                 )
 
@@ -151,13 +191,24 @@ class TabDiff:
             bar.total = bar.n
             bar.refresh()
 
-        self._network.requires_grad_(False).eval()
-        self._generator = generator
+        network.requires_grad_(False).eval()
 
     def set_random_state(self, random_state: int) -> None:
         """Start the random numbers of ``sample`` anew from a seed."""
         device = choose_device(self.enable_gpu)
         self._generator = torch.Generator(device).manual_seed(random_state)
+
+    @contextmanager
+    def seeded(self, random_state: int | None) -> Iterator[None]:
+        """Random numbers of a seed of their own for a while; None changes nothing."""
+        usual = self._generator
+        if random_state is not None:
+            self.set_random_state(random_state)
+        try:
+            yield
+        finally:
+            if random_state is not None:
+                self._generator = usual
 
     def sample(self, num_rows: int) -> pd.DataFrame:
         """Generate rows of the processed table.
@@ -170,112 +221,80 @@ class TabDiff:
             pandas.DataFrame:
                 The rows, with a ``RangeIndex``.
         """
+        return self._sample(num_rows, None, 0.0)
+
+    def complete(self, knowledge: Knowledge, guidance: float = 0.0) -> pd.DataFrame:
+        """Generate rows of which something is known.
+
+        Args:
+            knowledge (Knowledge):
+                Known cells and restrictions.
+            guidance (float):
+                Strength of the guidance.
+
+        Returns:
+            pandas.DataFrame:
+                One row for each row of ``knowledge``, with a ``RangeIndex``.
+        """
+        return self._sample(len(knowledge), knowledge, guidance)
+
+    def level_probabilities(
+        self, knowledge: Knowledge, columns: Iterable[Any], guidance: float = 0.0
+    ) -> dict[Any, pd.DataFrame]:
+        """Probability of each level of categorical columns, given what is known.
+
+        Args:
+            knowledge (Knowledge):
+                Known cells and restrictions.
+            columns (Iterable):
+                Categorical columns.
+            guidance (float):
+                Strength of the guidance.
+
+        Returns:
+            dict[Any, pandas.DataFrame]:
+                For each column a frame with a row per row and a column per level.
+        """
+        if self._network is None:
+            levels = {name: self.codec.column(name).levels for name in columns}
+            ones = np.ones((len(knowledge), 1))
+            return {name: pd.DataFrame(ones, columns=levels[name]) for name in columns}
+
+        return self._rows(guidance).level_probabilities(knowledge, columns)
+
+    def _sample(self, num_rows: int, knowledge: Knowledge | None, guidance: float) -> pd.DataFrame:
         if self._network is None:
             return self.codec.decode(torch.empty((num_rows, 0)), torch.empty((num_rows, 0)))
 
-        self._network.to(choose_device(self.enable_gpu))
+        return self._rows(guidance).sample(num_rows, knowledge)
+
+    def _rows(self, guidance: float) -> RowSampler:
+        """A sampler on the device of the day."""
+        assert self._network is not None
+        device = choose_device(self.enable_gpu)
+        guide = None
+        if guidance:
+            guide = replace(self._guide or Guide.hiding(self._network, 0.0), strength=guidance)
+            guide.model.to(device)
         if self._generator is None:
-            self._generator = torch.Generator(choose_device(self.enable_gpu))
+            self._generator = torch.Generator(device)
             self._generator.seed()
 
-        frames = [self.codec.decode(*rows) for rows in self._batches(num_rows)]
-        if not frames:
-            return self.codec.decode(*(torch.empty((0, n)) for n in self._feature_counts()))
-
-        return pd.concat(frames, ignore_index=True)
-
-    def _batches(self, num_rows: int) -> Iterator[tuple[Tensor, Tensor]]:
-        """Sampled rows in batches that keep the memory flat."""
-        assert self._network is not None
-        batch = max(MAX_LOGITS_PER_BATCH // max(self._network.layout.num_logits, 256), 1)
-        remaining = num_rows
-        show = self.verbose and num_rows > batch
-        with tqdm(total=num_rows, disable=not show, unit='row', desc='Sampling') as bar:
-            while remaining > 0:
-                count = min(batch, remaining)
-                try:
-                    rows = sample(self._network, count, self.sampler, self._generator)
-                except torch.OutOfMemoryError as error:
-                    if batch <= MIN_BATCH_ROWS:
-                        raise torch.OutOfMemoryError(
-                            f'The GPU has not enough memory to sample {batch} rows at a time. Free '
-                            'some of its memory or use enable_gpu=False.'
-                        ) from error
-
-                    torch.cuda.empty_cache()
-                    batch = max(batch // 2, MIN_BATCH_ROWS)
-                    continue
-
-                yield rows
-                remaining -= count
-                bar.update(count)
-
-    def _feature_counts(self) -> tuple[int, int]:
-        return self.codec.num_numerical, len(self.codec.levels)
+        # A network that was never trained with known cells is shown them with noise.
+        untrained = self.training.conditional_share == 0
+        settings = replace(self.sampler, renoise_known=untrained)
+        return RowSampler(
+            self._network.to(device), self.codec, settings, guide, self._generator, self.verbose
+        )
 
     @property
     def loss_values(self) -> pd.DataFrame:
         """Losses of each epoch."""
-        losses = pd.DataFrame(
-            [
-                (
-                    report.epoch,
-                    report.loss,
-                    report.numerical,
-                    report.categorical,
-                    report.validation_loss,
-                    report.validation_numerical,
-                    report.validation_categorical,
-                )
-                for report in self.reports
-            ],
-            columns=[
-                'Epoch',
-                'Loss',
-                'Numerical Loss',
-                'Categorical Loss',
-                'Validation Loss',
-                'Validation Numerical Loss',
-                'Validation Categorical Loss',
-            ],
-            dtype=float,
-        )
-        return losses.astype({'Epoch': int})
+        return loss_table(self.reports)
 
     def noise_levels(self, times: np.ndarray) -> pd.DataFrame:
         """Noise of each feature at the given times, in long form."""
-        columns = ['Column', 'Kind', 'Exponent', 'Time', 'Noise']
-        if self._network is None:
-            return pd.DataFrame(columns=columns)
-
-        network = self._network.cpu()
-        t = torch.as_tensor(times, dtype=torch.float32).reshape(-1, 1)
-        parts = [
-            (
-                'numerical',
-                self.codec.numerical_names,
-                network.numerical_schedule.rho,
-                network.numerical_schedule.sigma(t),
-            ),
-            (
-                'categorical',
-                self.codec.categorical_names,
-                network.categorical_schedule.k,
-                network.categorical_schedule.mask_probability(t),
-            ),
-        ]
-        rows = [
-            pd.DataFrame({
-                'Column': name,
-                'Kind': kind,
-                'Exponent': float(exponents[index]),
-                'Time': times,
-                'Noise': noise[:, index].numpy(),
-            })
-            for kind, names, exponents, noise in parts
-            for index, name in enumerate(names)
-        ]
-        return pd.concat(rows, ignore_index=True)[columns]
+        return noise_table(self._network, self.codec if self._network else None, times)
 
     def __getstate__(self) -> dict[str, Any]:
         # A file must load on a machine without a GPU, and a generator cannot be pickled.
@@ -283,6 +302,8 @@ class TabDiff:
         state['_generator'] = None
         if self._network is not None:
             self._network.cpu()
+        if self._guide is not None:
+            self._guide.model.cpu()
 
         return state
 
@@ -294,11 +315,3 @@ def _log_frequencies(x_cat: Tensor, levels: Iterable[int]) -> Tensor:
         for column, size in enumerate(levels)
     ]
     return torch.cat(parts).float() if parts else torch.empty(0)
-
-
-def _postfix(report: EpochReport) -> dict[str, str]:
-    shown = {'loss': f'{report.loss:.4f}'}
-    if not math.isnan(report.validation_loss):
-        shown['validation'] = f'{report.validation_loss:.4f}'
-
-    return shown

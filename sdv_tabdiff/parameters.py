@@ -20,6 +20,7 @@ PAPER: dict[str, Any] = {
     'loss_balance': 'kind',
     'numerical_loss_weight': (1.0, 0.0),
     'categorical_loss_weight': 1.0,
+    'conditional_share': 0.0,
     'ema_decay': 0.997,
     'token_dim': 4,
     'encoder_layers': 2,
@@ -78,12 +79,17 @@ def _pair_of_weights(value: Any) -> bool:
     )
 
 
+def _names(value: Any) -> bool:
+    return isinstance(value, (tuple, list)) and len(value) > 0
+
+
 _POSITIVE = (lambda value: _is_number(value) and 0 < value < float('inf')), 'a number above 0'
 _NOT_NEGATIVE = (
     (lambda value: _is_number(value) and 0 <= value < float('inf')),
     'a number of at least 0',
 )
 _SHARE = (lambda value: _is_number(value) and 0 <= value < 1), 'a number from 0 to below 1'
+_SHARE_OR_ALL = (lambda value: _is_number(value) and 0 <= value <= 1), 'a number from 0 to 1'
 _BOOLEAN = (lambda value: isinstance(value, bool)), 'True or False'
 
 CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
@@ -95,6 +101,9 @@ CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
     'loss_balance': _one_of(('column', 'kind')),
     'numerical_loss_weight': (_pair_of_weights, 'two numbers of at least 0: (start, end)'),
     'categorical_loss_weight': _NOT_NEGATIVE,
+    'conditional_share': _SHARE_OR_ALL,
+    'guidance': _NOT_NEGATIVE,
+    'guidance_columns': _optional((_names, 'a list of column names')),
     'ema_decay': _SHARE,
     'token_dim': _whole(1),
     'encoder_layers': _whole(0),
@@ -143,6 +152,14 @@ def check_parameters(parameters: dict[str, Any]) -> None:
         raise SynthesizerInputError(
             f"Invalid value {parameters['sigma_min']!r} for parameter 'sigma_min'. Please provide "
             f"a number below 'sigma_max' ({parameters['sigma_max']!r})."
+        )
+
+    if parameters['guidance'] and not (
+        parameters['conditional_share'] or parameters['guidance_columns']
+    ):
+        raise SynthesizerInputError(
+            f"Invalid value {parameters['guidance']!r} for parameter 'guidance'. Please provide "
+            "'guidance_columns' as well, or a 'conditional_share' above 0."
         )
 
     if parameters['trunk'] == 'residual' and len(set(parameters['trunk_dims'])) > 1:

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
-from sdv.errors import InvalidDataError, NotFittedError
+from sdv.errors import InvalidDataError, NotFittedError, SynthesizerInputError
 from sdv.single_table.utils import detect_discrete_columns
 
 from sdv_tabdiff import plots
-from sdv_tabdiff.containers import AnyContainerSynthesizer
+from sdv_tabdiff.conditional import ConditionalSynthesizer
 from sdv_tabdiff.diffusion import (
     DenoiserSizes,
     NoiseSettings,
@@ -38,7 +38,7 @@ class EmptyTableError(InvalidDataError, ValueError):
     """The table has no rows. SDV itself raises a ``ValueError`` here, so it is one as well."""
 
 
-class TabDiffSynthesizer(AnyContainerSynthesizer):
+class TabDiffSynthesizer(ConditionalSynthesizer):
     """Synthesizer for single tables with a mixed-type diffusion model (TabDiff, ICLR 2025).
 
     ``fit`` takes a DataFrame or a dictionary of one, and the sampling methods return the same kind
@@ -74,6 +74,17 @@ class TabDiffSynthesizer(AnyContainerSynthesizer):
             ``(1.0, 1.0)``.
         categorical_loss_weight (float):
             Weight of the categorical loss. Defaults to 1.0.
+        conditional_share (float):
+            Share of each batch that is trained with some cells known, which is what conditions
+            and imputation rest on. Defaults to 0.5.
+        guidance (float):
+            Strength of the guidance towards the given cells of conditional rows: 0 samples from
+            the learned conditional distribution, more exaggerates what the given cells imply.
+            Defaults to 0.0.
+        guidance_columns (list or None):
+            Columns to train the paper's second, small network for, which guidance of these columns
+            then uses. Defaults to ``None``: guidance compares with the same network, the given
+            cells hidden.
         ema_decay (float):
             Decay of the running mean of the weights, per step. Defaults to 0.999.
         token_dim (int):
@@ -136,6 +147,9 @@ class TabDiffSynthesizer(AnyContainerSynthesizer):
         loss_balance: str = 'column',
         numerical_loss_weight: tuple[float, float] = (1.0, 1.0),
         categorical_loss_weight: float = 1.0,
+        conditional_share: float = 0.5,
+        guidance: float = 0.0,
+        guidance_columns: list[str] | None = None,
         ema_decay: float = 0.999,
         token_dim: int = 8,
         encoder_layers: int = 0,
@@ -168,6 +182,9 @@ class TabDiffSynthesizer(AnyContainerSynthesizer):
         self.loss_balance = loss_balance
         self.numerical_loss_weight = numerical_loss_weight
         self.categorical_loss_weight = categorical_loss_weight
+        self.conditional_share = conditional_share
+        self.guidance = guidance
+        self.guidance_columns = guidance_columns
         self.ema_decay = ema_decay
         self.token_dim = token_dim
         self.encoder_layers = encoder_layers
@@ -216,7 +233,13 @@ class TabDiffSynthesizer(AnyContainerSynthesizer):
     def _fit(self, processed_data: pd.DataFrame) -> None:
         model = self._new_model(len(processed_data))
         try:
-            model.fit(processed_data, self._categories(processed_data), self._null_flags())
+            model.fit(
+                processed_data,
+                self._categories(processed_data),
+                self._null_flags(),
+                self._ordered_codes(),
+                self._guide_outputs(processed_data),
+            )
         except NonFiniteLossError as error:
             raise ProcessingError(str(error)) from error
 
@@ -247,6 +270,7 @@ class TabDiffSynthesizer(AnyContainerSynthesizer):
                 learning_rate=self.learning_rate,
                 ema_decay=self.ema_decay,
                 balance=self.loss_balance,
+                conditional_share=self.conditional_share,
                 numerical_weight=tuple(self.numerical_loss_weight),
                 categorical_weight=self.categorical_loss_weight,
                 validation_share=0.1 if self.early_stopping else 0.0,
@@ -275,6 +299,33 @@ class TabDiffSynthesizer(AnyContainerSynthesizer):
         rest = processed_data.drop(columns=list(codes & set(processed_data.columns)))
         return codes | set(detect_discrete_columns(self.metadata, rest, transformers))
 
+    def _ordered_codes(self) -> list[Any]:
+        """Columns of codes that stand in an order: of numbers, and of ordinal levels."""
+        return [
+            column
+            for transformer in self._field_transformers().values()
+            if isinstance(transformer, CategoryCodes) and transformer.is_ordered
+            for column in transformer.output_columns or []
+        ]
+
+    def _guide_outputs(self, processed_data: pd.DataFrame) -> list[Any]:
+        """What the model sees of the columns that guidance has a network of its own for."""
+        columns = [self._string_names().get(name, name) for name in self.guidance_columns or []]
+        unknown = [name for name in columns if name not in self._facts]
+        if unknown:
+            raise SynthesizerInputError(
+                f"Invalid value {self.guidance_columns!r} for parameter 'guidance_columns'. The "
+                f"table has no column '{unknown[0]}'."
+            )
+
+        transformers = self._field_transformers()
+        outputs = []
+        for name in columns:
+            transformer = transformers.get(name)
+            outputs += [name] if transformer is None else transformer.get_output_columns()
+
+        return [output for output in outputs if output in processed_data.columns]
+
     def _null_flags(self) -> dict[str, str]:
         """For each column of numbers, the column that flags where it is missing."""
         return {
@@ -283,25 +334,7 @@ class TabDiffSynthesizer(AnyContainerSynthesizer):
             if transformer is not None and 'is_null' in transformer.output_properties
         }
 
-    def _validate_conditions_unseen_columns(self, conditions: pd.DataFrame) -> None:
-        super()._validate_conditions_unseen_columns(conditions)
-        for column, transformer in self._field_transformers().items():
-            if not isinstance(transformer, CategoryCodes) or column not in conditions:
-                continue
-
-            known = set(transformer.levels)
-            for value in conditions[column].drop_duplicates():
-                if value not in known and not (pd.isna(value) and transformer.has_missing):
-                    raise ValueError(
-                        f"Unexpected value {value!r} for column '{column}'. Use one of its "
-                        f'{len(transformer.levels)} values in the original data.'
-                    )
-
-    def _sample(self, num_rows: int, conditions: dict | None = None) -> pd.DataFrame:
-        if conditions is not None:
-            # SDV then samples freely and keeps the rows that match.
-            raise NotImplementedError('Conditions are met by rejection.')
-
+    def _sample(self, num_rows: int) -> pd.DataFrame:
         return self._model.sample(num_rows)
 
     def _fitted_model(self, what: str) -> TabDiff | None:

@@ -6,7 +6,7 @@ with only a few distinct values is therefore one categorical feature, a plain co
 numerical feature, and a zero-inflated number with gaps one of each.
 """
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -40,7 +40,7 @@ class Restricted(Protocol):
 
     low: float
     high: float
-    values: frozenset[Hashable] | None
+    allowed: frozenset[Any] | None
     missing: bool
 
 
@@ -57,6 +57,14 @@ class ColumnCodec(Protocol):
     def num_levels(self) -> int:
         """Number of levels; 0 or 1 if there is nothing to choose."""
 
+    @property
+    def num_ordered(self) -> int:
+        """How many of the first levels stand in an order."""
+
+    @property
+    def levels(self) -> list:
+        """What the codes stand for, where that can be said."""
+
     def encode(self, frame: pd.DataFrame) -> tuple[np.ndarray, FloatArray | None]:
         """Codes of the levels, and numbers (NaN where a row has none) if ``numerical``."""
 
@@ -72,14 +80,18 @@ class CategoryColumn:
 
     numerical = False
 
-    def __init__(self, name: Any):
+    def __init__(self, name: Any, ordered: bool = False):
         self.name = name
+        self._ordered = ordered
 
     def fit(self, frame: pd.DataFrame) -> None:
-        """Learn the levels, in order of appearance."""
+        """Learn the levels: sorted if they have an order, else as they appear."""
         column = frame[self.name]
         self._dtype = column.dtype
         self._levels = pd.Index(column.dropna().unique())
+        if self._ordered:
+            self._levels = self._levels.sort_values()
+
         self._has_missing = bool(column.isna().any())
 
     @property
@@ -103,11 +115,21 @@ class CategoryColumn:
 
         return {self.name: values.astype(self._dtype)}
 
+    @property
+    def num_ordered(self) -> int:
+        """How many of the first levels stand in an order."""
+        return len(self._levels) if self._ordered else 0
+
+    @property
+    def levels(self) -> list:
+        """The levels in the order of their codes; a missing value is ``nan`` and comes last."""
+        return [*self._levels, *([np.nan] if self._has_missing else [])]
+
     def restrict(self, restriction: Restricted) -> Allowed:
         """The allowed levels; a range says nothing about them."""
         allowed = np.ones(self.num_levels, dtype=bool)
-        if restriction.values is not None:
-            allowed[: len(self._levels)] = self._levels.isin(list(restriction.values))
+        if restriction.allowed is not None:
+            allowed[: len(self._levels)] = self._levels.isin(list(restriction.allowed))
         if self._has_missing:
             allowed[-1] = restriction.missing
 
@@ -155,6 +177,16 @@ class NumberColumn:
         states = len(self._states) + self._has_missing
         return states + (1 if self.numerical and states else 0)
 
+    @property
+    def num_ordered(self) -> int:
+        """How many of the first levels stand in an order: the states."""
+        return len(self._states)
+
+    @property
+    def levels(self) -> list:
+        """The values of the states, ``nan`` for missing and for 'continuous'."""
+        return [*self._states, *[np.nan] * (self.num_levels - len(self._states))]
+
     def encode(self, frame: pd.DataFrame) -> tuple[np.ndarray, FloatArray | None]:
         """Codes of the states, the last one for 'continuous', and the standardised numbers."""
         values, missing = self._read(frame)
@@ -188,8 +220,8 @@ class NumberColumn:
         that of the rows left: the continuous numbers of a column are normal scores.
         """
         states = (self._states >= restriction.low) & (self._states <= restriction.high)
-        if restriction.values is not None:
-            states &= np.isin(self._states, list(restriction.values))
+        if restriction.allowed is not None:
+            states &= np.isin(self._states, list(restriction.allowed))
 
         weights = np.where(states, 0.0, -np.inf)
         if self._has_missing:
@@ -200,7 +232,7 @@ class NumberColumn:
 
         low, high = max(restriction.low, self._low), min(restriction.high, self._high)
         bounds = (low - self._mean) / self._scale, (high - self._mean) / self._scale
-        continuous = low <= high and restriction.values is None
+        continuous = low <= high and restriction.allowed is None
         if low == self._low and high == self._high and continuous:
             mass, bounds = 0.0, (-np.inf, np.inf)
         else:
@@ -247,6 +279,7 @@ class TableCodec:
         null_flags: For a column of numbers, the column that flags its missing values.
         max_states: Number of distinct values up to which a number is all states; 0 keeps every
             number continuous.
+        ordered: Those of the categories whose levels, sorted, stand in an order.
     """
 
     def __init__(
@@ -254,8 +287,10 @@ class TableCodec:
         categories: Iterable[Any] = (),
         null_flags: Mapping[Any, Any] | None = None,
         max_states: int = MAX_DISCRETE_VALUES,
+        ordered: Iterable[Any] = (),
     ):
         self._categories = set(categories)
+        self._ordered = set(ordered)
         self._null_flags = dict(null_flags or {})
         self._max_states = max_states
 
@@ -276,7 +311,7 @@ class TableCodec:
 
     def _codec(self, name: Any, frame: pd.DataFrame) -> ColumnCodec:
         if name in self._categories or not pd.api.types.is_numeric_dtype(frame[name].dtype):
-            return CategoryColumn(name)
+            return CategoryColumn(name, name in self._ordered)
 
         return NumberColumn(name, self._null_flags.get(name), self._max_states)
 
@@ -284,6 +319,11 @@ class TableCodec:
     def levels(self) -> list[int]:
         """Number of levels of each categorical feature, in increasing order."""
         return [codec.num_levels for codec in self._categorical]
+
+    @property
+    def ordered_levels(self) -> list[int]:
+        """How many of the first levels of each categorical feature stand in an order."""
+        return [codec.num_ordered for codec in self._categorical]
 
     @property
     def num_numerical(self) -> int:
@@ -310,6 +350,26 @@ class TableCodec:
         names = [*self.numerical_names, *self.categorical_names]
         number_of = {name: number for number, name in enumerate(dict.fromkeys(names))}
         return [number_of[name] for name in names]
+
+    def features_of(self, columns: Iterable[Any]) -> tuple[list[int], list[int]]:
+        """Positions of the numerical and of the categorical features of some columns."""
+        wanted = set(columns)
+        numerical, categorical = (
+            [position for position, name in enumerate(names) if name in wanted]
+            for names in (self.numerical_names, self.categorical_names)
+        )
+        return numerical, categorical
+
+    def has_number(self, x_cat: Tensor) -> Tensor:
+        """Which numbers rows with these states have, shape ``(rows, numerical)``."""
+        _, category_of = self._positions()
+        has_number = torch.ones((len(x_cat), len(self._numerical)), dtype=torch.bool)
+        for position, codec in enumerate(self._numerical):
+            if codec.num_levels > 1:
+                states = x_cat[:, category_of[codec.name]]
+                has_number[:, position] = states == codec.num_levels - 1
+
+        return has_number.to(x_cat.device)
 
     def encode(self, frame: pd.DataFrame) -> tuple[Tensor, Tensor]:
         """Numbers ``(rows, numerical)``, NaN where a row has none, and codes as int32."""

@@ -4,6 +4,7 @@ They are ordinary RDT transformers and work with any SDV synthesizer through
 ``update_transformers``.
 """
 
+import numbers
 from typing import Any
 
 import numpy as np
@@ -179,13 +180,17 @@ class DatetimeQuantileNormalizer(_NormalScoresMixin, UnixTimestampEncoder):
         return pd.Series(np.round(timestamps / self._unit) * self._unit)
 
 
+def _is_number(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
+
+
 class CategoryCodes(BaseTransformer):
     """Transform a categorical column to integer codes, a missing value being a level of its own.
 
     Args:
         order (list):
             Levels in order, for an ordinal column. Levels that it does not name come after it.
-            Defaults to ``None``: the order of appearance.
+            Defaults to ``None``: by value if all are numbers, else in order of appearance.
         order_by (str):
             ``'alphabetical'`` or ``'numerical_value'`` to sort the levels, or ``None``.
     """
@@ -220,6 +225,11 @@ class CategoryCodes(BaseTransformer):
             distinct = sorted(distinct, key=str)
         elif self.order_by == 'numerical_value':
             distinct = sorted(distinct, key=float)
+
+        self.is_ordered = self.order is not None or self.order_by is not None
+        if not self.is_ordered and len(distinct) and all(map(_is_number, distinct)):
+            distinct = sorted(distinct)
+            self.is_ordered = True
 
         self._levels = pd.Index(distinct, dtype=object)
         self.has_missing = bool(data.isna().any())

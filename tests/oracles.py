@@ -20,7 +20,9 @@ class GaussianOracle(MixedDiffusion):
         noise = noisy.sigma.double().expand(rows, size) ** 2
         if noisy.roles is not None:
             # A known number has no noise, a hidden one has nothing else.
-            noise = noise.masked_fill(noisy.roles.known, 1e-12).masked_fill(noisy.roles.hidden, 1e12)
+            noise = noise.masked_fill(noisy.roles.known, 1e-12).masked_fill(
+                noisy.roles.hidden, 1e12
+            )
 
         if (noise == noise[0]).all():
             noise = noise[:1]

@@ -5,6 +5,7 @@ heads. Either transformer may have depth 0, which leaves the trunk between embed
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -13,6 +14,9 @@ from torch.nn import functional as F
 
 from sdv_tabdiff.diffusion.categories import CategoryLayout
 from sdv_tabdiff.diffusion.roles import Roles
+
+# How finely the first embeddings of ordered levels may vary along the order.
+ORDER_WAVES = 4
 
 
 @dataclass(frozen=True)
@@ -76,6 +80,19 @@ def sinusoidal_embedding(t: Tensor, dim: int, max_frequency: float = 1000.0) -> 
     return torch.cat([angles.cos(), angles.sin()], dim=1)
 
 
+def ordered_embedding(levels: int, dim: int) -> Tensor:
+    """Random embeddings of unit variance that vary smoothly along an order: ``(levels, dim)``.
+
+    A line and a few cosines over the levels, mixed at random. What is learned about a level then
+    holds for its neighbours too, until the data say otherwise.
+    """
+    position = torch.linspace(-1, 1, levels).unsqueeze(1)
+    frequencies = math.pi / 2 * torch.arange(1, ORDER_WAVES + 1)
+    waves = math.sqrt(2) * torch.cos(frequencies * (position + 1))
+    basis = torch.cat([math.sqrt(3) * position, waves], dim=1)
+    return basis @ torch.randn(basis.shape[1], dim) / math.sqrt(basis.shape[1])
+
+
 class Tokenizer(nn.Module):
     """One token per column: ``x_i w_i + b_i`` of a number, an embedding plus bias of a category.
 
@@ -94,6 +111,19 @@ class Tokenizer(nn.Module):
         self.embedding = nn.Embedding(max(layout.num_tokens, 1), dim)
         self.known_flag = nn.Parameter(0.1 * torch.randn_like(self.bias))
         self.hidden_flag = nn.Parameter(0.1 * torch.randn_like(self.bias))
+
+    @torch.no_grad()
+    def start_in_order(self, ordered: Sequence[int]) -> None:
+        """Give neighbouring levels similar embeddings to begin with.
+
+        Args:
+            ordered: For each categorical column the number of its first levels that stand in an
+                order; 0 if none do.
+        """
+        for offset, levels in zip(self.layout.token_offsets.tolist(), ordered):
+            if levels > 2:
+                dim = self.embedding.embedding_dim
+                self.embedding.weight[offset : offset + levels] = ordered_embedding(levels, dim)
 
     def forward(self, x_num: Tensor, x_cat: Tensor, roles: Roles | None = None) -> Tensor:
         """Tokens of noisy rows."""

@@ -16,11 +16,11 @@ class Choice(NamedTuple):
     Attributes:
         log_weights: One row of log weights per distinct set, shape ``(sets, levels)``; ``-inf``
             forbids a level, 0 leaves it as likely as it is.
-        index: The set of each row, shape ``(rows,)``.
+        set_of: The set of each row, shape ``(rows,)``.
     """
 
     log_weights: Tensor
-    index: Tensor
+    set_of: Tensor
 
 
 class Limits(NamedTuple):
@@ -61,14 +61,14 @@ class Limits(NamedTuple):
         """Logits with the weights of the levels."""
         logits = logits.clone()
         for column, choice in self.choices.items():
-            logits[:, layout.slice_of(column)] += choice.log_weights[choice.index]
+            logits[:, layout.slice_of(column)] += choice.log_weights[choice.set_of]
 
         return logits
 
-    def take(self, rows: slice) -> 'Limits':
+    def take(self, rows: slice | Tensor) -> 'Limits':
         """The limits of some of the rows."""
         choices = {
-            column: Choice(choice.log_weights, choice.index[rows])
+            column: Choice(choice.log_weights, choice.set_of[rows])
             for column, choice in self.choices.items()
         }
         return Limits(self.low[rows], self.high[rows], choices)
@@ -90,10 +90,54 @@ class Given(NamedTuple):
     roles: Roles
     limits: Limits | None = None
 
-    def take(self, rows: slice) -> 'Given':
+    def take(self, rows: slice | Tensor) -> 'Given':
         """Some of the rows."""
         limits = self.limits and self.limits.take(rows)
         return Given(self.x_num[rows], self.x_cat[rows], self.roles.take(rows), limits)
+
+    def with_known(self, cells: Tensor, x_num: Tensor, x_cat: Tensor) -> 'Given':
+        """The same rows with more cells known, at the values given here, and none hidden."""
+        known = self.roles.known
+        new = cells & ~known
+        roles = Roles(known | cells, torch.zeros_like(known), self.roles.num_numerical)
+        limits = self.limits
+        if limits is not None:
+            settled = roles.numerical(roles.known)
+            limits = limits._replace(
+                low=limits.low.masked_fill(settled, -torch.inf),
+                high=limits.high.masked_fill(settled, torch.inf),
+            )
+
+        return Given(
+            torch.where(roles.numerical(new), x_num, self.x_num),
+            torch.where(roles.categorical(new), x_cat, self.x_cat),
+            roles,
+            limits,
+        )
+
+    def put(self, rows: Tensor, other: 'Given') -> 'Given':
+        """These rows with those at the positions ``rows`` replaced by ``other``."""
+
+        def replaced(old: Tensor, new: Tensor) -> Tensor:
+            return old.index_copy(0, rows, new)
+
+        limits = self.limits
+        if limits is not None and other.limits is not None:
+            limits = limits._replace(
+                low=replaced(limits.low, other.limits.low),
+                high=replaced(limits.high, other.limits.high),
+            )
+
+        return Given(
+            replaced(self.x_num, other.x_num),
+            replaced(self.x_cat, other.x_cat),
+            Roles(
+                replaced(self.roles.known, other.roles.known),
+                replaced(self.roles.hidden, other.roles.hidden),
+                self.roles.num_numerical,
+            ),
+            limits,
+        )
 
     def to(self, device: torch.device) -> 'Given':
         """The same on another device."""
@@ -103,7 +147,7 @@ class Given(NamedTuple):
         limits = self.limits
         if limits is not None:
             choices = {
-                column: Choice(choice.log_weights.to(device), choice.index.to(device))
+                column: Choice(choice.log_weights.to(device), choice.set_of.to(device))
                 for column, choice in limits.choices.items()
             }
             limits = Limits(limits.low.to(device), limits.high.to(device), choices)

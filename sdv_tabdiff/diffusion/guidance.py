@@ -35,8 +35,8 @@ class Guide:
     @classmethod
     def hiding(cls, model: MixedDiffusion, strength: float) -> 'Guide':
         """Guidance by the model itself with the known cells hidden."""
-        features = range(model.num_numerical), range(model.layout.num_columns)
-        return cls(model, *map(list, features), strength)
+        numerical, categorical = range(model.num_numerical), range(model.layout.num_columns)
+        return cls(model, list(numerical), list(categorical), strength)
 
     def sharpen(
         self, model: MixedDiffusion, rows: NoisyRows, denoised: Tensor, logits: Tensor

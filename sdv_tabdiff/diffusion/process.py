@@ -7,7 +7,7 @@ is well defined whatever the state, and its posterior mean is known in closed fo
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import torch
@@ -56,8 +56,14 @@ class NoisyRows(NamedTuple):
 
     def take(self, rows: slice) -> 'NoisyRows':
         """Some of the rows."""
-        roles = self.roles and self.roles.take(rows)
-        return NoisyRows(*(part[rows] for part in self[:5]), roles)
+        return NoisyRows(
+            self.x_num[rows],
+            self.x_cat[rows],
+            self.masked[rows],
+            self.sigma[rows],
+            self.t[rows],
+            self.roles and self.roles.take(rows),
+        )
 
 
 class Losses(NamedTuple):
@@ -111,7 +117,7 @@ class MixedDiffusion(nn.Module):
         columns: Sequence[int] | None = None,
     ):
         super().__init__()
-        noise = noise or NoiseSettings()
+        self.noise = noise = noise or NoiseSettings()
         self.num_numerical = num_numerical
         self.layout = CategoryLayout(levels)
         features = feature_columns(num_numerical + len(levels), columns)
@@ -129,6 +135,24 @@ class MixedDiffusion(nn.Module):
         """The learnable exponents; empty with fixed schedules."""
         schedules = [self.numerical_schedule, self.categorical_schedule]
         return [parameter for schedule in schedules for parameter in schedule.parameters()]
+
+    def part(
+        self, numerical: list[int], categorical: list[int], sizes: DenoiserSizes
+    ) -> 'MixedDiffusion':
+        """A new, untrained model of some of the features, with their noise as it is here."""
+        features = [*numerical, *(self.num_numerical + position for position in categorical)]
+        columns = [int(self.columns[feature]) for feature in features]
+        number_of = {column: number for number, column in enumerate(dict.fromkeys(columns))}
+        part = MixedDiffusion(
+            len(numerical),
+            [self.layout.levels[position] for position in categorical],
+            sizes,
+            replace(self.noise, learnable=False),
+            [number_of[column] for column in columns],
+        )
+        part.numerical_schedule.raw.copy_(self.numerical_schedule.raw.detach()[numerical])
+        part.categorical_schedule.raw.copy_(self.categorical_schedule.raw.detach()[categorical])
+        return part
 
     def draw_roles(
         self, num_rows: int, share: float, generator: torch.Generator | None = None

@@ -43,7 +43,7 @@ class Roles(NamedTuple):
         """The categorical features' part of ``cells``."""
         return cells[:, self.num_numerical :]
 
-    def take(self, rows: slice) -> 'Roles':
+    def take(self, rows: slice | Tensor) -> 'Roles':
         """The roles of some of the rows."""
         return Roles(self.known[rows], self.hidden[rows], self.num_numerical)
 

@@ -11,7 +11,6 @@ from sdv_tabdiff.diffusion.guidance import Guide
 from sdv_tabdiff.diffusion.process import MixedDiffusion, NoisyRows
 from sdv_tabdiff.diffusion.solvers import SOLVERS, euler_step, heun_step, multistep_step
 
-
 # Step of numerical differences, in standard deviations of the noisy number.
 DIFFERENCE = 0.1
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import torch
 
-from sdv_tabdiff import model as model_module
+from sdv_tabdiff import rows as rows_module
 from sdv_tabdiff.diffusion import (
     DenoiserSizes,
     MixedDiffusion,
@@ -110,7 +110,7 @@ def test_a_loaded_model_samples_the_same_rows():
 
 def test_rows_are_the_same_in_small_batches_of_memory(monkeypatch):
     model = fitted()
-    monkeypatch.setattr(model_module, 'MAX_LOGITS_PER_BATCH', 256 * 7)
+    monkeypatch.setattr(rows_module, 'MAX_LOGITS_PER_BATCH', 256 * 7)
 
     rows = model.sample(30)
 
@@ -128,7 +128,7 @@ def test_a_full_gpu_means_smaller_batches(monkeypatch):
         counts.append(count)
         return sample(network, count, *args)
 
-    monkeypatch.setattr(model_module, 'sample', full_above_100_rows)
+    monkeypatch.setattr(rows_module, 'sample', full_above_100_rows)
 
     assert len(model.sample(1000)) == 1000
     assert max(counts) <= 100
@@ -140,7 +140,7 @@ def test_a_gpu_without_any_room_is_a_clear_error(monkeypatch):
     def always_full(*args):
         raise torch.OutOfMemoryError('full')
 
-    monkeypatch.setattr(model_module, 'sample', always_full)
+    monkeypatch.setattr(rows_module, 'sample', always_full)
 
     with pytest.raises(torch.OutOfMemoryError, match='enable_gpu=False'):
         model.sample(10)

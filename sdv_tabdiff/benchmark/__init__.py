@@ -1,0 +1,1 @@
+"""The work behind ``sdv-tabdiff benchmark-imputation`` and ``benchmark-conditions``."""

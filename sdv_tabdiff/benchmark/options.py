@@ -1,0 +1,239 @@
+"""The options of the benchmark commands. What takes long to import is imported when they run."""
+
+import argparse
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LARGEST = 2**32 - 1  # numpy's largest seed
+KINDS = {int: 'whole number', float: 'number'}
+FORMS, TASKS, PEERS = ('hidden', 'network'), ('target', 'cells'), ('GaussianCopula', 'CTGAN')
+OUTPUT = Path('sdv-tabdiff-benchmark')
+
+
+def at_least(kind: type, minimum: float, maximum: float = LARGEST) -> Callable[[str], Any]:
+    """A type of an option: a number in this range."""
+
+    def convert(text: str) -> Any:
+        value = kind(text)
+        if not minimum <= value <= maximum:
+            raise argparse.ArgumentTypeError(f'must be from {minimum} to {maximum}, got {text}')
+
+        return value
+
+    convert.__name__ = KINDS[kind]
+    return convert
+
+
+def listed(one: Callable[[str], Any]) -> Callable[[str], list[Any]]:
+    """A type of an option: several values, separated by commas, each counted once."""
+
+    def convert(text: str) -> list[Any]:
+        try:
+            return list(dict.fromkeys(one(part.strip()) for part in text.split(',')))
+        except ValueError:
+            kind = one.__name__
+            raise argparse.ArgumentTypeError(f"each must be a {kind}, got '{text}'") from None
+
+    return convert
+
+
+def one_of(words: Sequence[str]) -> Callable[[str], str]:
+    """A type of an option: one of these words."""
+
+    def convert(text: str) -> str:
+        if text not in words:
+            raise argparse.ArgumentTypeError(f"'{text}' is none of {', '.join(words)}")
+
+        return text
+
+    return convert
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, equals, column = text.partition('=')
+    if not (name and equals and column):
+        raise argparse.ArgumentTypeError(f"must be TABLE=COLUMN, got '{text}'")
+
+    return name, column
+
+
+def add_commands(commands: Any, run: Callable[[argparse.Namespace], int]) -> None:
+    """Add both commands to a program.
+
+    Args:
+        commands (argparse._SubParsersAction):
+            The commands of the program.
+        run (Callable):
+            Runs either of them. It finds in ``options.measure`` a function of the options that
+            returns the report in Markdown and the number of TabDiff's rows that failed.
+    """
+    for add, measure in ((_add_imputation, _imputation), (_add_conditions, _conditions)):
+        command = add(commands)
+        command.add_argument(
+            '--max-training-time',
+            type=at_least(float, 0.1),
+            metavar='SECONDS',
+            help='longest training of TabDiff (default: no limit)',
+        )
+        command.add_argument('--epochs', type=at_least(int, 1), help=argparse.SUPPRESS)
+        command.add_argument(
+            '--output',
+            type=Path,
+            default=OUTPUT,
+            metavar='DIR',
+            help='folder for the results (default: %(default)s)',
+        )
+        command.set_defaults(run=run, measure=measure)
+
+
+def _add_imputation(commands: Any) -> argparse.ArgumentParser:
+    command = commands.add_parser(
+        'benchmark-imputation',
+        help='measure how well TabDiff fills in missing values',
+        description='Fit TabDiff to the training rows of tables and fill in the test rows: their '
+        'target column, beside XGBoost, or cells hidden at random, beside imputers of '
+        'scikit-learn. Results are saved row by row, and a run that is started again goes on '
+        'where it was.',
+    )
+    command.add_argument(
+        '--data',
+        type=Path,
+        required=True,
+        metavar='FOLDER',
+        help='folder with NAME.csv.gz, NAME.metadata.json and splits/NAME.json of each table',
+    )
+    command.add_argument(
+        '--task',
+        choices=[*TASKS, 'all'],
+        default='all',
+        help='what to fill in (default: %(default)s)',
+    )
+    command.add_argument(
+        '--tables', type=listed(str), metavar='NAMES', help='tables, as in a,b (default: all)'
+    )
+    command.add_argument(
+        '--target',
+        type=_pair,
+        action='append',
+        default=[],
+        metavar='TABLE=COLUMN',
+        help="target of a table that is not one of the paper's; may be repeated",
+    )
+    _add_sizes(command)
+    return command
+
+
+def _add_sizes(command: argparse.ArgumentParser) -> None:
+    lists: list[tuple[str, Callable[[str], Any], str, str]] = [
+        ('guidance', at_least(float, 0), '0,0.6', 'strengths of the guidance towards the target'),
+        ('forms', one_of(FORMS), ','.join(FORMS), 'forms of the guidance'),
+        ('seeds', at_least(int, 0), '0', 'random seeds'),
+        ('rates', at_least(float, 0.001, 0.999), '0.1,0.3,0.5', 'shares of hidden cells'),
+    ]
+    for name, one, default, text in lists:
+        command.add_argument(
+            f'--{name}',
+            type=listed(one),
+            default=default,
+            metavar='LIST',
+            help=f'{text} (default: %(default)s)',
+        )
+
+    numbers = [
+        ('draws', 20, 'draws behind a point estimate (default: %(default)s)'),
+        ('max-rows', None, 'largest number of training rows (default: all)'),
+        ('max-test-rows', None, 'largest number of test rows (default: all for the target, 1000 '
+         'for cells)'),
+    ]  # fmt: skip
+    for name, default, text in numbers:
+        command.add_argument(
+            f'--{name}', type=at_least(int, 1), default=default, metavar='N', help=text
+        )
+
+
+def _add_conditions(commands: Any) -> argparse.ArgumentParser:
+    command = commands.add_parser(
+        'benchmark-conditions',
+        help='measure how fast TabDiff completes rows, beside other synthesizers',
+        description='Fit TabDiff and other synthesizers to a made-up table and time how they '
+        'complete rows of which a number, a category and a date are known.',
+    )
+    numbers = [
+        ('rows', 5000, 'rows of the table (default: %(default)s)'),
+        ('known', 1000, 'rows to complete (default: %(default)s)'),
+        ('peer-rows', None, 'rows that the others complete (default: 1000, for CTGAN 20)'),
+        ('peer-epochs', None, "epochs of CTGAN (default: SDV's)"),
+    ]
+    for name, default, text in numbers:
+        command.add_argument(
+            f'--{name}', type=at_least(int, 1), default=default, metavar='N', help=text
+        )
+
+    command.add_argument(
+        '--peers',
+        type=_peers,
+        default=','.join(PEERS),
+        metavar='NAMES',
+        help="other synthesizers, '' for none (default: %(default)s)",
+    )
+    command.add_argument(
+        '--seed', type=at_least(int, 0), default=0, help='random seed (default: %(default)s)'
+    )
+    return command
+
+
+def _peers(text: str) -> list[str]:
+    return listed(one_of(PEERS))(text) if text else []
+
+
+def _parameters(options: argparse.Namespace) -> dict[str, Any]:
+    given = {'max_training_time': options.max_training_time, 'epochs': options.epochs}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _imputation(options: argparse.Namespace) -> tuple[str, int]:
+    from sdv_tabdiff.benchmark import imputation, tables
+
+    names = options.tables or tables.table_names(options.data)
+    loaded = [tables.load_table(options.data, name, dict(options.target)) for name in names]
+    aimless = [table.name for table in loaded if table.target is None]
+    if options.task == 'target' and aimless:
+        raise tables.BenchmarkError(f'Give the targets of {", ".join(aimless)} with --target.')
+
+    plan = imputation.Plan(
+        guidance=options.guidance,
+        forms=options.forms,
+        draws=options.draws,
+        seeds=options.seeds,
+        rates=options.rates,
+        max_rows=options.max_rows,
+        max_test_rows=options.max_test_rows,
+        parameters=_parameters(options),
+    )
+    tasks = TASKS if options.task == 'all' else [options.task]
+    frames = imputation.run(loaded, tasks, plan, options.output)
+    return imputation.report(frames), sum(map(_failures, frames.values()))
+
+
+def _conditions(options: argparse.Namespace) -> tuple[str, int]:
+    from sdv_tabdiff.benchmark import conditions
+
+    frame = conditions.run(
+        options.output,
+        num_rows=options.rows,
+        num_known=options.known,
+        peers=options.peers,
+        peer_rows=options.peer_rows,
+        peer_epochs=options.peer_epochs,
+        seed=options.seed,
+        parameters=_parameters(options),
+    )
+    return conditions.report(frame), _failures(frame)
+
+
+def _failures(frame: 'pd.DataFrame') -> int:
+    return int((frame['method'].str.startswith('TabDiff') & (frame['problem'] != '')).sum())

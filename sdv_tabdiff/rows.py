@@ -1,0 +1,150 @@
+"""Rows of the processed table from a trained network, in batches, with or without knowledge."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor
+from tqdm import tqdm
+
+from sdv_tabdiff.diffusion import (
+    Given,
+    Guide,
+    MixedDiffusion,
+    SamplerSettings,
+    level_probabilities,
+    sample,
+)
+from sdv_tabdiff.diffusion.validation import slices
+from sdv_tabdiff.knowledge import Knowledge, hide_others, leading_cells, to_given
+from sdv_tabdiff.table import TableCodec
+
+# Logits of one batch of sampled rows: four million floats are 16 MiB.
+MAX_LOGITS_PER_BATCH = 2**22
+MIN_BATCH_ROWS = 64
+
+
+class RowSampler:
+    """Samples rows of the processed table.
+
+    Args:
+        network: The trained network, on its device.
+        codec: Between the table and tensors.
+        settings: How to sample.
+        guide: How to guide towards known cells, or None.
+        generator: Source of randomness, on the network's device.
+        verbose: Whether to show a progress bar on long work.
+    """
+
+    def __init__(
+        self,
+        network: MixedDiffusion,
+        codec: TableCodec,
+        settings: SamplerSettings,
+        guide: Guide | None,
+        generator: torch.Generator,
+        verbose: bool = False,
+    ):
+        self.network = network
+        self.codec = codec
+        self.settings = settings
+        self.guide = guide
+        self.generator = generator
+        self.verbose = verbose
+        self.device = network.layout.mask_codes.device
+
+    def sample(self, num_rows: int, knowledge: Knowledge | None = None) -> pd.DataFrame:
+        """Rows of the processed table, with a ``RangeIndex``."""
+        frames = [self.codec.decode(*rows) for rows in self._batches(num_rows, knowledge)]
+        if not frames:
+            counts = self.codec.num_numerical, len(self.codec.levels)
+            return self.codec.decode(*(torch.empty((0, count)) for count in counts))
+
+        return pd.concat(frames, ignore_index=True)
+
+    def level_probabilities(
+        self, knowledge: Knowledge, columns: Iterable[Any]
+    ) -> dict[Any, pd.DataFrame]:
+        """For each categorical column a frame with a row per row and a column per level."""
+        given = to_given(knowledge, self.codec)
+        batches = [
+            level_probabilities(
+                self.network,
+                self.settings,
+                given.take(rows).to(self.device),
+                self.guide,
+                self.generator,
+            ).cpu()
+            for rows in slices(len(knowledge), self._rows_per_batch())
+        ]
+        shares = torch.cat(batches).double().exp().numpy()
+        return {name: self._shares_of(name, shares) for name in columns}
+
+    def _shares_of(self, name: Any, shares: np.ndarray) -> pd.DataFrame:
+        levels = pd.Index(self.codec.column(name).levels, dtype=object)
+        if name not in self.codec.categorical_names:
+            return pd.DataFrame(np.ones((len(shares), len(levels))), columns=levels)
+
+        position = self.codec.categorical_names.index(name)
+        return pd.DataFrame(shares[:, self.network.layout.slice_of(position)], columns=levels)
+
+    def _rows_per_batch(self) -> int:
+        return max(MAX_LOGITS_PER_BATCH // max(self.network.layout.num_logits, 256), 1)
+
+    def _batches(
+        self, num_rows: int, knowledge: Knowledge | None
+    ) -> Iterator[tuple[Tensor, Tensor]]:
+        """Sampled rows in batches that keep the memory flat."""
+        batch = self._rows_per_batch()
+        done = 0
+        show = self.verbose and num_rows > batch
+        with tqdm(total=num_rows, disable=not show, unit='row', desc='Sampling') as bar:
+            while done < num_rows:
+                rows = np.arange(done, min(done + batch, num_rows))
+                try:
+                    part = None if knowledge is None else knowledge.take(rows)
+                    drawn = self._draw(len(rows), part)
+                except torch.OutOfMemoryError as error:
+                    if batch <= MIN_BATCH_ROWS:
+                        raise torch.OutOfMemoryError(
+                            f'The GPU has not enough memory to sample {batch} rows at a time. Free '
+                            'some of its memory or use enable_gpu=False.'
+                        ) from error
+
+                    torch.cuda.empty_cache()
+                    batch = max(batch // 2, MIN_BATCH_ROWS)
+                    continue
+
+                yield drawn
+                done += len(rows)
+                bar.update(len(rows))
+
+    def _draw(self, num_rows: int, knowledge: Knowledge | None) -> tuple[Tensor, Tensor]:
+        if knowledge is None:
+            return self._run(num_rows, None)
+
+        given = to_given(knowledge, self.codec).to(self.device)
+        leading = leading_cells(knowledge, self.codec).to(self.device)
+        if bool(leading.any()):
+            given = self._settle(given, leading)
+
+        return self._run(num_rows, given)
+
+    def _settle(self, given: Given, leading: Tensor) -> Given:
+        """Draw the cells with a range or a set first, and take them as known from there on.
+
+        The other cells must follow them. Drawn together, they would be drawn early on as if there
+        were no restriction.
+        """
+        rows = leading.any(dim=1).nonzero().flatten()
+        cells = leading[rows]
+        part = given.take(rows)
+        first = part if self.settings.renoise_known else hide_others(part, cells)
+        x_num, x_cat = self._run(len(rows), first)
+        x_num = torch.where(self.codec.has_number(x_cat), x_num, torch.nan)
+        return given.put(rows, part.with_known(cells, x_num, x_cat))
+
+    def _run(self, num_rows: int, given: Given | None) -> tuple[Tensor, Tensor]:
+        return sample(self.network, num_rows, self.settings, self.generator, given, self.guide)
