@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from sdv_tabdiff.diffusion import DenoiserSizes, MixedDiffusion
+from sdv_tabdiff.diffusion import DenoiserSizes, Given, MixedDiffusion, Roles
 
 TINY = DenoiserSizes(trunk_dims=(4,), time_dim=2, token_dim=1)
 
@@ -69,3 +69,38 @@ def assert_same_shares(counts, probabilities, deviations=4.5):
     tolerance = deviations * np.sqrt(probabilities * (1 - probabilities) / total) + 1e-9
     difference = np.abs(counts / total - probabilities)
     assert (difference <= tolerance).all(), f'expected {probabilities}, found {counts / total}'
+
+
+class MixedOracle(MixedDiffusion):
+    """A category with known shares, and a number that is N(mean of the category, variance)."""
+
+    def __init__(self, shares, means, variance):
+        super().__init__(1, [len(shares)], TINY)
+        self.shares = torch.as_tensor(shares, dtype=torch.float64)
+        self.means = torch.as_tensor(means, dtype=torch.float64)
+        self.variance = variance
+
+    def denoise(self, noisy):
+        x = noisy.x_num.double()
+        noise = noisy.sigma.double().expand_as(x) ** 2
+        log_p = self.shares.log() - (x - self.means) ** 2 / 2 / (self.variance + noise)
+        if noisy.roles is not None:
+            noise = noise * ~noisy.roles.known[:, :1]
+            log_p = self.shares.log() - (x - self.means) ** 2 / 2 / (self.variance + noise)
+            log_p = torch.where(noisy.roles.hidden[:, :1], self.shares.log(), log_p)
+
+        masked = noisy.x_cat == len(self.shares)
+        visible = torch.nn.functional.one_hot(noisy.x_cat.flatten(), len(self.shares) + 1)[:, :-1]
+        weights = torch.where(masked, log_p.softmax(1), visible.double())
+        pull = self.variance / (self.variance + noise)
+        denoised = (weights * (self.means + pull * (x - self.means))).sum(1, keepdim=True)
+        return denoised.float(), log_p.float()
+
+
+def given_rows(model, x_num, x_cat, known, limits=None):
+    """Rows of which the cells ``known`` (numerical features first) are given."""
+    x_num = torch.as_tensor(x_num, dtype=torch.float32)
+    x_cat = torch.as_tensor(x_cat, dtype=torch.int64)
+    cells = torch.as_tensor(known).expand(len(x_num), -1)
+    roles = Roles(cells, torch.zeros_like(cells), model.num_numerical)
+    return Given(x_num, x_cat, roles, limits)
