@@ -5,7 +5,8 @@ import io
 import math
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -87,21 +88,17 @@ def make_table(num_rows: int, seed: int = 0) -> tuple[pd.DataFrame, Metadata]:
     return rows, Metadata.load_from_dict({'tables': {TABLE: {'columns': columns}}})
 
 
-def run(
-    folder: Path,
-    num_rows: int = 5000,
-    num_known: int = 1000,
-    peers: Sequence[str] = tuple(PEERS),
-    peer_rows: int | None = None,
-    peer_epochs: int | None = None,
-    seed: int = 0,
-    parameters: Mapping[str, Any] | None = None,
-) -> pd.DataFrame:
-    """Fit each synthesizer to a table and time how it completes rows.
+def known_rows(rows: pd.DataFrame, number: int, seed: int = 0) -> pd.DataFrame:
+    """At most so many rows of the known columns, no two of them alike."""
+    known = rows[KNOWN].drop_duplicates()
+    return known.sample(min(number, len(known)), random_state=seed).reset_index(drop=True)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to measure.
 
     Args:
-        folder (pathlib.Path):
-            Folder for ``conditions.csv``.
         num_rows (int):
             Rows of the table.
         num_known (int):
@@ -114,31 +111,46 @@ def run(
             Epochs of CTGAN. Defaults to ``None``: SDV's own.
         seed (int):
             Seed of the table and of the fits.
-        parameters (Mapping[str, Any] or None):
+        parameters (dict[str, Any]):
             Parameters of TabDiff.
+    """
+
+    num_rows: int = 5000
+    num_known: int = 1000
+    peers: Sequence[str] = tuple(PEERS)
+    peer_rows: int | None = None
+    peer_epochs: int | None = None
+    seed: int = 0
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+    def synthesizer(self, name: str, metadata: Metadata) -> Any:
+        """A new synthesizer of this name."""
+        if name == TABDIFF:
+            return TabDiffSynthesizer(metadata, random_state=self.seed, **self.parameters)
+
+        epochs = {'epochs': self.peer_epochs} if name == 'CTGAN' and self.peer_epochs else {}
+        return PEERS[name](metadata, **epochs)
+
+
+def run(plan: Plan, folder: Path) -> pd.DataFrame:
+    """Fit each synthesizer to a table and time how it completes rows.
 
     Returns:
         pandas.DataFrame:
-            One row for each synthesizer, TabDiff first.
+            One row for each synthesizer, TabDiff first, as saved in ``conditions.csv``.
     """
-    rows, metadata = make_table(num_rows, seed)
-    known = rows[KNOWN].drop_duplicates()
-    known = known.sample(min(num_known, len(known)), random_state=seed).reset_index(drop=True)
-    epochs = {'CTGAN': {'epochs': peer_epochs} if peer_epochs else {}}
-    makers = {
-        TABDIFF: partial(TabDiffSynthesizer, metadata, random_state=seed, **(parameters or {})),
-        **{name: partial(PEERS[name], metadata, **epochs.get(name, {})) for name in peers},
-    }
-
+    rows, metadata = make_table(plan.num_rows, plan.seed)
+    known = known_rows(rows, plan.num_known, plan.seed)
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / 'conditions.csv'
     path.unlink(missing_ok=True)  # Times of another day do not compare.
     file = ResultFile(path, KEY, MEASURES)
     jobs = []
-    for name, make in makers.items():
-        asked = known if name == TABDIFF else known.head(peer_rows or PEER_ROWS[name])
-        work = partial(_complete, make, rows, asked, seed, file)
-        jobs.append(Job(file, {'method': name, 'seed': seed}, work))
+    for name in (TABDIFF, *plan.peers):
+        asked = known if name == TABDIFF else known.head(plan.peer_rows or PEER_ROWS[name])
+        make = partial(plan.synthesizer, name, metadata)
+        work = partial(_complete, make, rows, asked, plan.seed, file)
+        jobs.append(Job(file, {'method': name, 'seed': plan.seed}, work))
 
     run_jobs(jobs)
     return file.frame(job.key for job in jobs)

@@ -76,9 +76,9 @@ def cell_scores(
         if hidden[name].any()
     ]
     # A column without spread has no unit to measure in.
-    numerical = [error for error in numerical if error is not None]
+    measured = [error for error in numerical if error is not None]
     return {
-        'numerical_error': float(np.mean(numerical)) if numerical else float('nan'),
+        'numerical_error': float(np.mean(measured)) if measured else float('nan'),
         'categorical_error': float(np.mean(categorical)) if categorical else float('nan'),
     }
 

@@ -222,8 +222,7 @@ def _imputation(options: argparse.Namespace) -> tuple[str, int]:
 def _conditions(options: argparse.Namespace) -> tuple[str, int]:
     from sdv_tabdiff.benchmark import conditions
 
-    frame = conditions.run(
-        options.output,
+    plan = conditions.Plan(
         num_rows=options.rows,
         num_known=options.known,
         peers=options.peers,
@@ -232,6 +231,7 @@ def _conditions(options: argparse.Namespace) -> tuple[str, int]:
         seed=options.seed,
         parameters=_parameters(options),
     )
+    frame = conditions.run(plan, options.output)
     return conditions.report(frame), _failures(frame)
 
 

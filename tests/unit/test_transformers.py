@@ -127,8 +127,8 @@ class TestCategoryCodes:
             (['a', 'b', None, 'a'], 'string'),
             ([True, False, None, True], object),
             ([True, False, None, True], 'boolean'),
-            ([3, 1, None, 3], 'Int64'),
-            ([3.5, 1.0, None, 3.5], float),
+            ([1, 3, None, 1], 'Int64'),
+            ([1.0, 3.5, None, 1.0], float),
             ([1, 'one', None, 1], object),
         ],
     )
@@ -138,6 +138,23 @@ class TestCategoryCodes:
         assert transformed['x'].tolist() == [0, 1, 2, 0]
         assert restored.isna().tolist() == [False, False, True, False]
         assert restored.dropna().tolist() == [value for value in values if value is not None]
+
+    @pytest.mark.parametrize(
+        ('values', 'levels', 'ordered'),
+        [
+            ([10, 9, 11], [9, 10, 11], True),
+            ([2.5, 1.0], [1.0, 2.5], True),
+            (['b', 'a'], ['b', 'a'], False),
+            ([True, False], [True, False], False),
+            ([10, 'nine'], [10, 'nine'], False),
+        ],
+    )
+    def test_numbers_are_put_in_order(self, values, levels, ordered):
+        transformer = CategoryCodes()
+        transformer.fit(pd.DataFrame({'x': pd.Series(values, dtype=object)}), 'x')
+
+        assert transformer.levels == levels
+        assert transformer.is_ordered == ordered
 
     def test_levels_follow_a_given_order(self):
         transformed, _ = round_trip(CategoryCodes(order=['low', 'mid', 'high']), ['high', 'low'])

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from sdv_tabdiff.benchmark.conditions import KNOWN, SDTYPES, make_table
+from sdv_tabdiff.benchmark.conditions import KNOWN, SDTYPES, known_rows, make_table
 
 
 class TestMakeTable:
@@ -29,3 +29,15 @@ class TestMakeTable:
 
     def test_known_columns_are_of_three_kinds(self):
         assert sorted(SDTYPES[name] for name in KNOWN) == ['categorical', 'datetime', 'numerical']
+
+
+class TestKnownRows:
+    def test_all_differ_and_come_from_the_table(self):
+        rows, _ = make_table(1500)
+        known = known_rows(rows, 1000)
+        assert len(known.drop_duplicates()) == 1000
+        assert len(known.merge(rows, on=KNOWN)) >= 1000
+
+    def test_no_more_than_there_are(self):
+        rows, _ = make_table(20)
+        assert len(known_rows(pd.concat([rows, rows]), 30)) == 20

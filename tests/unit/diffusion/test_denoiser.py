@@ -3,8 +3,14 @@
 import pytest
 import torch
 
-from sdv_tabdiff.diffusion import CategoryLayout, Denoiser, DenoiserSizes
-from sdv_tabdiff.diffusion.denoiser import c_in, c_out, c_skip, sinusoidal_embedding
+from sdv_tabdiff.diffusion import CategoryLayout, Denoiser, DenoiserSizes, Roles
+from sdv_tabdiff.diffusion.denoiser import (
+    c_in,
+    c_out,
+    c_skip,
+    ordered_embedding,
+    sinusoidal_embedding,
+)
 
 PAPER_LIKE = DenoiserSizes(
     token_dim=4, encoder_layers=2, decoder_layers=2, trunk_dims=(16, 32, 16), residual=False
@@ -118,3 +124,72 @@ def test_time_embedding_tells_neighbouring_times_apart():
 def test_impossible_sizes_are_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         DenoiserSizes(**arguments)
+
+
+def roles(known, hidden, num_numerical, rows=6):
+    return Roles(
+        torch.tensor([known]).expand(rows, -1),
+        torch.tensor([hidden]).expand(rows, -1),
+        num_numerical,
+    )
+
+
+@pytest.mark.parametrize('sizes', SIZES.values(), ids=SIZES)
+class TestRoles:
+    def prepared(self, sizes):
+        denoiser = build(2, [3], sizes)
+        x_num, x_cat = torch.randn(6, 2), torch.randint(0, 3, (6, 1))
+        return denoiser, x_num, x_cat, torch.ones(1, 2), torch.ones(1, 1)
+
+    def test_a_known_number_is_returned_as_it_is(self, sizes):
+        denoiser, x_num, x_cat, sigma, t = self.prepared(sizes)
+
+        numbers, _ = denoiser(x_num, x_cat, sigma, t, roles([True, False, False], [False] * 3, 2))
+
+        assert torch.equal(numbers[:, 0], x_num[:, 0])
+        assert not torch.allclose(numbers[:, 1], x_num[:, 1])
+
+    def test_a_hidden_number_does_not_count(self, sizes):
+        denoiser, x_num, x_cat, sigma, t = self.prepared(sizes)
+        hidden = roles([False] * 3, [True, False, False], 2)
+        changed = x_num + torch.tensor([3.0, 0.0])
+
+        first, logits = denoiser(x_num, x_cat, sigma, t, hidden)
+        second, other_logits = denoiser(changed, x_cat, sigma, t, hidden)
+
+        assert torch.allclose(first[:, 1], second[:, 1])
+        assert torch.allclose(logits, other_logits)
+        # Without the role it does.
+        assert not torch.allclose(
+            denoiser(x_num, x_cat, sigma, t)[1], denoiser(changed, x_cat, sigma, t)[1]
+        )
+
+    def test_known_and_noisy_cells_are_told_apart(self, sizes):
+        denoiser, x_num, x_cat, sigma, t = self.prepared(sizes)
+
+        _, noisy = denoiser(x_num, x_cat, sigma, t)
+        _, known = denoiser(x_num, x_cat, sigma, t, roles([False, False, True], [False] * 3, 2))
+
+        assert not torch.allclose(noisy, known)
+
+
+def test_neighbouring_levels_begin_with_similar_embeddings():
+    torch.manual_seed(0)
+    embedding = ordered_embedding(60, 8)
+
+    near = (embedding[1:] - embedding[:-1]).norm(dim=1)
+    far = (embedding[30:] - embedding[:-30]).norm(dim=1)
+    assert near.max() < 0.3 * far.mean()
+    assert embedding.std().item() == pytest.approx(1, abs=0.4)
+
+
+def test_only_the_levels_in_an_order_are_arranged():
+    denoiser = build(0, [5, 10], SMALL)
+    before = denoiser.tokenizer.embedding.weight.detach().clone()
+
+    denoiser.tokenizer.start_in_order([0, 8])
+
+    changed = (denoiser.tokenizer.embedding.weight != before).any(1).tolist()
+    # Six tokens of the first column (a mask among them), then eight levels in order, two levels
+    # that are not, and the mask.
+    assert changed == [False] * 6 + [True] * 8 + [False] * 3

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from sdv_tabdiff.diffusion import DenoiserSizes, MixedDiffusion, NoiseSettings
+from sdv_tabdiff.diffusion import DenoiserSizes, MixedDiffusion, NoiseSettings, Roles
 from sdv_tabdiff.diffusion.process import (
     NoisyRows,
     numerical_errors,
@@ -258,3 +258,41 @@ class TestScheduleObjective:
         target = schedule.importance(log_sigma) * schedule.log_density(log_sigma).exp()
         integrand = target**2 * errors**2 / schedule.log_density(log_sigma).exp()
         return (integrand / density).double().mean().item()
+
+
+class TestRoles:
+    def noisy(self, t=0.9):
+        model = MixedDiffusion(2, [3, 4], DenoiserSizes(trunk_dims=(8,), time_dim=4))
+        x_num = torch.randn(200, 2, generator=torch.Generator().manual_seed(0))
+        x_num[:50, 0] = torch.nan
+        x_cat = torch.randint(0, 3, (200, 2), generator=torch.Generator().manual_seed(1))
+        known = torch.tensor([[True, False, True, False]]).expand(200, -1)
+        hidden = torch.tensor([[False, True, False, True]]).expand(200, -1)
+        roles = Roles(known, hidden, 2)
+        times = torch.full((200, 1), t)
+        generator = torch.Generator().manual_seed(2)
+        return model, x_num, x_cat, model.add_noise(x_num, x_cat, times, generator, roles)
+
+    def test_known_cells_stay_clean(self):
+        _, x_num, x_cat, noisy = self.noisy()
+
+        assert torch.equal(noisy.x_num[:, 0], x_num[:, 0].nan_to_num())
+        assert torch.equal(noisy.x_cat[:, 0], x_cat[:, 0])
+
+    @pytest.mark.parametrize('t', [0.1, 0.9])
+    def test_hidden_categories_are_masked_and_not_to_be_predicted(self, t):
+        *_, noisy = self.noisy(t)
+
+        assert (noisy.x_cat[:, 1] == 4).all()
+        assert not noisy.masked.any()
+
+    def test_neither_counts_in_the_loss(self):
+        model, x_num, x_cat, noisy = self.noisy()
+
+        losses = model.losses(x_num, x_cat, noisy)
+
+        assert losses.numerical.item() == 0
+        assert losses.categorical.item() == 0
+
+    def test_no_share_means_no_roles(self):
+        assert self.noisy()[0].draw_roles(10, 0.0) is None

@@ -1,0 +1,76 @@
+"""What is remembered of a column, and how values of conditions are read with it."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sdv_tabdiff.facts import ColumnFacts
+
+
+def learn(values, **properties):
+    return ColumnFacts.learn(pd.Series(values, name='x'), properties)
+
+
+def test_a_category_remembers_its_levels():
+    facts = learn(['b', 'a', None, 'b'], sdtype='categorical')
+
+    assert facts.levels.tolist() == ['b', 'a']
+    assert facts.has_missing and facts.is_modelled and not facts.is_ordered
+
+
+def test_a_number_remembers_its_range():
+    facts = learn([3, 1, 2], sdtype='numerical')
+
+    assert (facts.low, facts.high) == (1, 3)
+    assert facts.is_integer and not facts.has_missing
+
+
+@pytest.mark.parametrize('written', [True, False])
+def test_a_date_remembers_its_range_however_it_is_written(written):
+    dates = pd.Series(pd.to_datetime(['2021-03-01', '2020-02-28']))
+    values = dates.dt.strftime('%d/%m/%Y') if written else dates
+    facts = learn(values, sdtype='datetime', datetime_format='%d/%m/%Y' if written else None)
+
+    assert facts.low == pd.Timestamp('2020-02-28')
+    assert facts.high == pd.Timestamp('2021-03-01')
+
+
+def test_made_up_columns_are_not_modelled():
+    assert not learn(['a@b.c'], sdtype='email').is_modelled
+
+
+def test_a_column_of_nothing():
+    facts = learn([np.nan, np.nan], sdtype='numerical')
+
+    assert facts.low is None and facts.has_missing
+
+
+@pytest.mark.parametrize('value', ['3', True, 'abc'])
+def test_text_and_truth_are_not_numbers(value):
+    with pytest.raises((TypeError, ValueError)):
+        learn([1.0, 2.0], sdtype='numerical').to_points(pd.Series([value], dtype=object))
+
+
+def test_values_get_the_dtype_of_the_column_if_nothing_is_lost():
+    facts = learn([3, 1, 2], sdtype='numerical')
+
+    assert facts.like_column(pd.Series([2.0, 3.0])).dtype == np.int64
+    assert facts.like_column(pd.Series([2.5])).tolist() == [2.5]
+
+
+def test_dates_are_written_like_the_column():
+    facts = learn(['01/03/2021'], sdtype='datetime', datetime_format='%d/%m/%Y')
+    values = pd.Series([pd.Timestamp('2021-02-03'), '04/05/2021'], dtype=object)
+
+    assert facts.like_column(values).tolist() == ['03/02/2021', '04/05/2021']
+
+
+def test_text_becomes_a_date_in_a_column_of_dates():
+    facts = learn(pd.to_datetime(['2021-03-01']), sdtype='datetime')
+
+    assert facts.like_column(pd.Series(['2021-02-03'])).tolist() == [pd.Timestamp('2021-02-03')]
+
+
+def test_ends_of_a_range_of_whole_numbers():
+    assert learn([3, 1], sdtype='numerical').whole_bounds(1.2, 2.9) == (2, 2)
+    assert learn([3.5, 1], sdtype='numerical').whole_bounds(1.2, 2.9) == (1.2, 2.9)
