@@ -11,6 +11,7 @@ from sdv_tabdiff.conditions import Between, PartialRows
 from sdv_tabdiff.constrained import ConstraintView, valid_rows
 from sdv_tabdiff.expression import Expression
 from sdv_tabdiff.facts import ColumnFacts
+from sdv_tabdiff.knowledge import Knowledge
 
 ROWS_PER_BATCH = 8192
 
@@ -53,6 +54,7 @@ class Completer:
         max_tries: int = 100,
         batch_size: int = ROWS_PER_BATCH,
         on_rows: Callable[[pd.DataFrame], None] | None = None,
+        knowledge: Knowledge | None = None,
     ) -> pd.DataFrame:
         """Whole rows for partly known ones.
 
@@ -65,13 +67,17 @@ class Completer:
                 How many rows to work on at a time.
             on_rows (Callable or None):
                 Is handed each batch of finished rows.
+            knowledge (Knowledge or None):
+                What ``knowledge`` gave for these rows, if it was asked before.
 
         Returns:
             pandas.DataFrame:
                 The rows; their index are positions in ``rows``. Rows for which no valid completion
                 was found are left out.
         """
-        knowledge = self._knowledge(rows)
+        if knowledge is None:
+            knowledge = self.knowledge(rows)
+
         batches = []
         for start in range(0, max(len(rows), 1), batch_size):
             positions = np.arange(start, min(start + batch_size, len(rows)))
@@ -82,7 +88,7 @@ class Completer:
         return _concat(batches)
 
     def _batch(
-        self, rows: PartialRows, knowledge: Any, pending: np.ndarray, max_tries: int
+        self, rows: PartialRows, knowledge: Knowledge | None, pending: np.ndarray, max_tries: int
     ) -> pd.DataFrame:
         found = []
         for _ in range(max_tries):
@@ -96,18 +102,21 @@ class Completer:
 
         return _concat(found).sort_index()
 
-    def _knowledge(self, rows: PartialRows) -> Any:
+    def knowledge(self, rows: PartialRows) -> Knowledge | None:
+        """What the model is told about rows; None if there is nothing to model."""
         model = self._synthesizer._model
         if not model:
-            return None  # Only keys and made-up columns.
+            return None
 
         if self._constraints:
             rows = ConstraintView(self._synthesizer, self._facts).express(rows)
 
-        transformer = self._synthesizer._data_processor._hyper_transformer
-        return Expression(transformer, model.codec, self._facts).knowledge(rows, self._whole)
+        transformers = self._synthesizer._field_transformers()
+        return Expression(transformers, model.codec, self._facts).knowledge(rows, self._whole)
 
-    def _nearest(self, rows: PartialRows, knowledge: Any, positions: np.ndarray) -> pd.DataFrame:
+    def _nearest(
+        self, rows: PartialRows, knowledge: Knowledge | None, positions: np.ndarray
+    ) -> pd.DataFrame:
         """One valid row for as many positions as possible, near to what was asked for."""
         drawn, owners, distances = self._draw(rows, knowledge, positions)
         far = owners[distances > 0]
@@ -122,7 +131,7 @@ class Completer:
         return drawn.set_axis(owners, axis=0)
 
     def _draw(
-        self, rows: PartialRows, knowledge: Any, positions: np.ndarray
+        self, rows: PartialRows, knowledge: Knowledge | None, positions: np.ndarray
     ) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
         """Valid rows, the positions that they are for, and how far off the model was."""
         sampled = self._sample(knowledge, positions)
@@ -135,7 +144,7 @@ class Completer:
         return whole[valid].reset_index(drop=True), positions[valid], distances[valid]
 
     def _sample_pasted(
-        self, rows: PartialRows, knowledge: Any, positions: np.ndarray
+        self, rows: PartialRows, knowledge: Knowledge | None, positions: np.ndarray
     ) -> pd.DataFrame:
         """Rows that may violate constraints, because their known cells do."""
         sampled = self._sample(knowledge, positions)
@@ -143,7 +152,7 @@ class Completer:
         whole = self._with_known(sampled.reset_index(drop=True), rows.take(positions))
         return whole.set_axis(positions, axis=0)
 
-    def _sample(self, knowledge: Any, positions: np.ndarray) -> pd.DataFrame:
+    def _sample(self, knowledge: Knowledge | None, positions: np.ndarray) -> pd.DataFrame:
         """Rows as the model draws them, through transformers and constraints."""
         synthesizer = self._synthesizer
         processed = pd.DataFrame(index=pd.RangeIndex(len(positions)))

@@ -41,6 +41,9 @@ class ConditionalSynthesizer(AnyContainerSynthesizer):
         }
         return super()._preprocess_helper(table_data)
 
+    def _field_transformers(self) -> dict[Any, Any]:
+        return self._data_processor._hyper_transformer.field_transformers
+
     def _get_fitted_constraints(self) -> list[Any]:
         return [*self._chained_constraints, *self._reject_sampling_constraints]
 
@@ -61,9 +64,7 @@ class ConditionalSynthesizer(AnyContainerSynthesizer):
         if not self._model:
             return
 
-        expression = Expression(
-            self._data_processor._hyper_transformer, self._model.codec, self._facts
-        )
+        expression = Expression(self._field_transformers(), self._model.codec, self._facts)
         for name, (options, _) in rows.limits.items():
             for option in options:
                 if expression.allows_nothing(name, option):

@@ -20,13 +20,15 @@ class Expression:
     """Translates single columns through their transformers.
 
     Args:
-        hyper_transformer: RDT's fitted transformer of the table.
+        transformers: The fitted RDT transformer of each column; None leaves a column as it is.
         codec: The fitted codec.
         facts: What is known of each column.
     """
 
-    def __init__(self, hyper_transformer: Any, codec: TableCodec, facts: dict[Any, ColumnFacts]):
-        self._transformers = hyper_transformer
+    def __init__(
+        self, transformers: dict[Any, Any], codec: TableCodec, facts: dict[Any, ColumnFacts]
+    ):
+        self._transformers = transformers
         self._facts = facts
         self._modelled = set(codec.columns)
         self._codec = codec
@@ -136,21 +138,23 @@ class Expression:
 
     def _single_output(self, name: Any) -> Any:
         """The one column that the model has for a column, its flag aside; None if not just one."""
-        transformer = self._transformers.field_transformers.get(name)
+        transformer = self._transformers.get(name)
         outputs = [name] if transformer is None else transformer.get_output_columns()
         outputs = [output for output in outputs if not str(output).endswith(FLAG)]
         return outputs[0] if len(outputs) == 1 and outputs[0] in self._modelled else None
 
     def _transform(self, name: Any, values: pd.Series) -> pd.DataFrame | None:
         """Some values of a column behind its transformer; None if it is not modelled."""
-        if name not in self._transformers.field_transformers:
+        if name not in self._transformers:
             return None
 
         if name in self._facts:
             values = self._facts[name].like_column(values)
 
+        outputs = values.to_frame(name)
         try:
-            outputs = self._transformers.transform_subset(values.to_frame(name))
+            if self._transformers[name] is not None:
+                outputs = self._transformers[name].transform(outputs)
         except (TransformerInputError, TransformerProcessingError):
             return None
 

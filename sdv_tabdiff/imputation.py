@@ -136,13 +136,16 @@ class Imputer:
             return
 
         completer = Completer(self._synthesizer, self._guidance, self._whole(rows), strict=False)
+        knowledge = completer.knowledge(rows)
         total = num_draws * len(rows)
         show = self._synthesizer.verbose
         with tqdm(total=total, disable=not show, unit='row', desc='Imputing') as bar:
             for number in range(num_draws):
                 seed = None if self._random_state is None else self._random_state + number
                 with self._seeded(seed):
-                    yield completer.complete(rows, on_rows=lambda done: bar.update(len(done)))
+                    yield completer.complete(
+                        rows, on_rows=lambda done: bar.update(len(done)), knowledge=knowledge
+                    )
 
     def _seeded(self, seed: int | None) -> Any:
         return self._model.seeded(seed)
@@ -159,18 +162,16 @@ class Imputer:
             if facts.levels is not None
             and len(facts.levels)
             and name in modelled
-            and name in self._transformers().field_transformers
+            and name in self._synthesizer._field_transformers()
             and not (with_holes and rows.known[name].all())
         ]
-
-    def _transformers(self) -> Any:
-        return self._synthesizer._data_processor._hyper_transformer
 
     def _level_shares(self, rows: PartialRows, names: list[Any]) -> dict[Any, pd.DataFrame]:
         if not names or len(rows) == 0:
             return {name: pd.DataFrame(index=rows.frame.index) for name in names}
 
-        expression = Expression(self._transformers(), self._model.codec, self._facts)
+        transformers = self._synthesizer._field_transformers()
+        expression = Expression(transformers, self._model.codec, self._facts)
         whole = self._whole(rows)
         knowledge = expression.knowledge(rows, whole)
         shares = self._model.level_probabilities(knowledge, names, self._guidance)
@@ -178,8 +179,11 @@ class Imputer:
 
     def _named(self, name: Any, shares: pd.DataFrame, whole: bool) -> pd.DataFrame:
         """Probabilities under the names of the levels, without *missing* where it is excluded."""
-        codes = pd.DataFrame({name: pd.Series(list(shares.columns))})
-        levels = self._transformers().reverse_transform_subset(codes)[name]
+        levels = pd.Series(list(shares.columns), name=name)
+        transformer = self._synthesizer._field_transformers()[name]
+        if transformer is not None:
+            levels = transformer.reverse_transform(levels.to_frame())[name]
+
         shares = shares.set_axis(pd.Index(levels, dtype=object), axis=1)
         return shares.loc[:, shares.columns.notna()] if whole else shares
 

@@ -285,9 +285,6 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
             random_state=self.random_state,
         )
 
-    def _field_transformers(self) -> dict[Any, Any]:
-        return self._data_processor._hyper_transformer.field_transformers
-
     def _categories(self, processed_data: pd.DataFrame) -> set[Any]:
         transformers = self._field_transformers()
         codes = {

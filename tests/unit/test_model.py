@@ -10,8 +10,11 @@ import torch
 from sdv_tabdiff import rows as rows_module
 from sdv_tabdiff.diffusion import (
     DenoiserSizes,
+    Given,
+    Guide,
     MixedDiffusion,
     NoiseSettings,
+    Roles,
     SamplerSettings,
     TrainingSettings,
     sample,
@@ -20,6 +23,7 @@ from sdv_tabdiff.diffusion.course import Course
 from sdv_tabdiff.diffusion.solvers import SOLVERS
 from sdv_tabdiff.diffusion.training import Trainer
 from sdv_tabdiff.diffusion.validation import Validation
+from sdv_tabdiff.knowledge import Knowledge, Restriction, Restrictions
 from sdv_tabdiff.model import TabDiff, choose_device
 from tests.fake_cuda import fake_cuda
 
@@ -74,9 +78,13 @@ def test_no_tensor_of_a_gpu_run_is_left_on_the_cpu(sizes, learnable):
         validation = Validation(model, x_num, x_cat, None).losses(trainer.ema.model)
 
         assert {part.device.type for part in (losses, *validation)} == {'cuda'}
+        known = torch.ones((4, 5), device='cuda', dtype=torch.bool)
+        given = Given(x_num[:4], x_cat[:4], Roles(known, ~known, 2))
+        guide = Guide.hiding(trainer.ema.model, 0.5)
         for solver in SOLVERS:
             rows = sample(trainer.ema.model, 4, SamplerSettings(3, solver))
-            assert {part.device.type for part in rows} == {'cuda'}
+            guided = sample(trainer.ema.model, 4, SamplerSettings(3, solver), None, given, guide)
+            assert {part.device.type for part in (*rows, *guided)} == {'cuda'}
 
 
 def test_a_fake_run_would_notice_a_tensor_on_the_wrong_device():
@@ -185,3 +193,82 @@ def test_the_progress_bar_is_shown_only_on_request(capsys):
     fitted(verbose=True)
     shown = capsys.readouterr().err
     assert 'Training' in shown and 'loss' in shown and 'validation' in shown
+
+
+def knowledge(num_rows=30, **columns):
+    given = pd.DataFrame({name: [value] * num_rows for name, value in columns.items()})
+    return Knowledge(given, given.notna())
+
+
+def test_known_cells_come_back_as_they_are():
+    rows = fitted().complete(knowledge(x=0.25, y='b'))
+
+    assert rows['x'].to_numpy() == pytest.approx(0.25, abs=1e-5)
+    assert (rows['y'] == 'b').all()
+    assert rows.index.equals(pd.RangeIndex(30))
+
+
+@pytest.mark.parametrize('share', [0.0, 0.5])
+@pytest.mark.parametrize('guidance', [0.0, 0.7])
+@pytest.mark.parametrize('guide_columns', [(), ('x',), ('y',)])
+def test_every_kind_of_guidance_fills_the_rows(share, guidance, guide_columns):
+    model = TabDiff(
+        SMALL,
+        NoiseSettings(),
+        TrainingSettings(epochs=2, batch_size=32, conditional_share=share),
+        SamplerSettings(5),
+        max_states=128,
+        random_state=0,
+    )
+    model.fit(frame(), ['y'], guide_columns=guide_columns)
+
+    rows = model.complete(knowledge(y='a'), guidance)
+
+    assert len(rows) == 30 and rows.notna().all().all()
+    assert (rows['y'] == 'a').all()
+
+
+def test_leading_cells_stay_in_their_limits():
+    limits = {
+        'x': Restrictions([Restriction(low=0.5, high=1.0)], np.zeros(40, dtype=int)),
+        'y': Restrictions([Restriction(allowed=frozenset('ac'))], np.arange(40) % 2 - 1),
+    }
+    nothing = pd.DataFrame(index=range(40))
+    rows = fitted().complete(Knowledge(nothing, nothing, limits))
+
+    assert rows['x'].between(0.5 - 1e-4, 1.0 + 1e-4).all()
+    assert set(rows['y'][1::2]) <= {'a', 'c'}
+
+
+def test_probabilities_of_levels_sum_to_one():
+    shares = fitted().level_probabilities(knowledge(x=0.1), ['y'])['y']
+
+    assert set(shares.columns) == set('abc')
+    assert shares.sum(axis=1).to_numpy() == pytest.approx(1)
+
+
+def test_a_seed_for_a_while_leaves_the_usual_random_numbers_alone():
+    model = fitted()
+    model.set_random_state(0)
+    expected = [model.sample(5), model.sample(5)]
+
+    model.set_random_state(0)
+    first = model.sample(5)
+    with model.seeded(7):
+        other = model.sample(5)
+    with model.seeded(7):
+        again = model.sample(5)
+
+    pd.testing.assert_frame_equal(first, expected[0])
+    pd.testing.assert_frame_equal(other, again)
+    pd.testing.assert_frame_equal(model.sample(5), expected[1])
+
+
+def test_a_table_in_which_nothing_varies_has_certain_levels():
+    model = build()
+    model.fit(pd.DataFrame({'y': ['a'] * 60}), ['y'])
+
+    assert model.complete(knowledge(3, y='a'))['y'].tolist() == ['a'] * 3
+    assert model.level_probabilities(knowledge(3, y=None), ['y'])['y'].to_numpy().tolist() == [
+        [1.0]
+    ] * 3
