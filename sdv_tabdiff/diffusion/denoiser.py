@@ -97,7 +97,8 @@ class Tokenizer(nn.Module):
     """One token per column: ``x_i w_i + b_i`` of a number, an embedding plus bias of a category.
 
     The bias tells the columns apart; no further positional encoding is needed. A known or hidden
-    cell's token carries a flag, and a hidden number's value does not count.
+    cell's token carries a flag. A known number has a weight ``w_i`` of its own, which sets it apart
+    from a noisy one without any multiplication by the flag; a hidden number's value does not count.
 
     Shape:
         ``(rows, numerical)`` floats and ``(rows, categorical)`` codes -> ``(rows, columns, dim)``.
@@ -109,6 +110,7 @@ class Tokenizer(nn.Module):
         self.weight = nn.Parameter(torch.randn(num_numerical, dim))
         self.bias = nn.Parameter(0.1 * torch.randn(num_numerical + layout.num_columns, dim))
         self.embedding = nn.Embedding(max(layout.num_tokens, 1), dim)
+        self.known_weight = nn.Parameter(torch.randn(num_numerical, dim))
         self.known_flag = nn.Parameter(0.1 * torch.randn_like(self.bias))
         self.hidden_flag = nn.Parameter(0.1 * torch.randn_like(self.bias))
 
@@ -127,10 +129,13 @@ class Tokenizer(nn.Module):
 
     def forward(self, x_num: Tensor, x_cat: Tensor, roles: Roles | None = None) -> Tensor:
         """Tokens of noisy rows."""
-        if roles is not None:
-            x_num = x_num * ~roles.numerical(roles.hidden)
+        if roles is None:
+            numbers = x_num.unsqueeze(-1) * self.weight
+        else:
+            noisy = (x_num * roles.numerical(roles.wanted)).unsqueeze(-1)
+            known = (x_num * roles.numerical(roles.known)).unsqueeze(-1)
+            numbers = noisy * self.weight + known * self.known_weight
 
-        numbers = x_num.unsqueeze(-1) * self.weight
         categories = self.embedding(x_cat + self.layout.token_offsets)
         tokens = torch.cat([numbers, categories], dim=1) + self.bias
         if roles is None:
@@ -307,6 +312,7 @@ class Denoiser(nn.Module):
         self.layout = layout
         input_dim = (num_numerical + layout.num_columns) * sizes.token_dim
         self.tokenizer = Tokenizer(num_numerical, layout, sizes.token_dim)
+        self.embed_roles = nn.Linear(2 * len(self.tokenizer.bias), sizes.time_dim, bias=False)
         self.encoder = _transformer(sizes, sizes.encoder_layers)
         self.trunk = (ResidualTrunk if sizes.residual else MLPTrunk)(input_dim, sizes)
         self.heads: DirectHeads | TokenHeads
@@ -335,6 +341,9 @@ class Denoiser(nn.Module):
         time = sinusoidal_embedding(t, self.sizes.time_dim)
         if roles is not None:
             sigma = sigma * ~roles.numerical(roles.known)
+            # How much to trust a noisy cell depends on what else is known: roles modulate the trunk
+            # as time does.
+            time = time + self.embed_roles(torch.cat([roles.known, roles.hidden], dim=1).to(time))
 
         tokens = self.encoder(self.tokenizer(c_in(sigma) * x_num, x_cat, roles))
         output, logits = self.heads(self.trunk(tokens.flatten(1), time))

@@ -219,6 +219,9 @@ class MixedDiffusion(nn.Module):
         with torch.no_grad():
             importance = self.numerical_schedule.importance(noisy.sigma.log())
             weights = self.category_weights(noisy)
+            if noisy.roles is not None:
+                importance = importance * noisy.roles.row_weight
+                weights = weights * noisy.roles.row_weight
 
         return Losses(mean(importance * errors), mean(weights * cross_entropy))
 

@@ -16,6 +16,9 @@ from torch import Tensor
 HIDE_KNOWN_SHARE = 0.2
 HIDE_WANTED_SHARE = 0.2
 
+# More than this would make the loss depend on a few rows of a batch.
+MAX_ROW_WEIGHT = 8.0
+
 
 class Roles(NamedTuple):
     """Known and hidden cells; the rest is wanted.
@@ -34,6 +37,16 @@ class Roles(NamedTuple):
     def wanted(self) -> Tensor:
         """Cells to predict, shape ``(rows, numerical + categorical)``."""
         return ~(self.known | self.hidden)
+
+    @property
+    def row_weight(self) -> Tensor:
+        """Weight of each row in the loss, shape ``(rows, 1)``.
+
+        A row counts the same whether many or few of its cells are wanted. Else questions with a
+        single answer, which teach the most about each column, would hardly count.
+        """
+        count = self.wanted.sum(dim=1, keepdim=True)
+        return (self.known.shape[1] / count.clamp(min=1)).clamp(max=MAX_ROW_WEIGHT)
 
     def numerical(self, cells: Tensor) -> Tensor:
         """The numerical features' part of ``cells``."""

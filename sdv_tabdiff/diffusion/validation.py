@@ -52,8 +52,9 @@ class Validation:
         t = stratified_times(len(self.x_num), x_num.device, generator)
         roles = model.draw_roles(len(self.x_num), conditional_share, generator)
         self.noisy = model.add_noise(self.x_num, self.x_cat, t, generator, roles)
+        self.row_weight = torch.ones_like(t) if roles is None else roles.row_weight
         with torch.no_grad():
-            self.weights = model.category_weights(self.noisy)
+            self.weights = self.row_weight * model.category_weights(self.noisy)
 
     @torch.no_grad()
     def losses(self, model: MixedDiffusion) -> Losses:
@@ -62,7 +63,7 @@ class Validation:
         for rows in slices(len(self.x_num), VALIDATION_BATCH):
             noisy = self.noisy.take(rows)
             errors, cross_entropy = model.cell_errors(self.x_num[rows], self.x_cat[rows], noisy)
-            numerical.append(errors)
+            numerical.append(self.row_weight[rows] * errors)
             categorical.append(self.weights[rows] * cross_entropy)
 
         return Losses(mean(torch.cat(numerical)), mean(torch.cat(categorical)))

@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 import torch
 
-from sdv_tabdiff.diffusion.roles import HIDE_KNOWN_SHARE, draw_roles, feature_columns
+from sdv_tabdiff.diffusion.roles import (
+    HIDE_KNOWN_SHARE,
+    MAX_ROW_WEIGHT,
+    Roles,
+    draw_roles,
+    feature_columns,
+)
 
 NUM_ROWS = 40_000
 
@@ -71,3 +77,17 @@ def test_features_are_columns_of_their_own_by_default():
 def test_impossible_columns_are_refused(columns):
     with pytest.raises(ValueError, match='columns of 3 features'):
         feature_columns(3, columns)
+
+
+def test_a_row_counts_the_same_however_few_cells_it_asks_for():
+    known = torch.tensor([[False] * 4, [True, True, False, False], [True] * 3 + [False]])
+    roles = Roles(known, torch.zeros_like(known), 2)
+
+    assert (roles.row_weight * roles.wanted.sum(1, keepdim=True)).flatten().tolist() == [4, 4, 4]
+
+
+def test_a_row_of_a_wide_table_does_not_count_without_limit():
+    known = torch.ones(1, 100).bool()
+    known[0, 0] = False
+
+    assert Roles(known, torch.zeros_like(known), 0).row_weight.item() == MAX_ROW_WEIGHT
