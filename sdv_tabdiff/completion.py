@@ -8,7 +8,7 @@ import pandas as pd
 
 from sdv_tabdiff.condition_checks import range_points
 from sdv_tabdiff.conditions import Between, PartialRows
-from sdv_tabdiff.constrained import ConstraintView, valid_rows
+from sdv_tabdiff.constrained import ConstraintView, contradictory_rows, valid_rows
 from sdv_tabdiff.expression import Expression
 from sdv_tabdiff.facts import ColumnFacts
 from sdv_tabdiff.knowledge import Knowledge
@@ -32,6 +32,8 @@ class Completer:
         whole: Columns in which no cell may stay missing that is not known to be.
         strict: Whether to leave out a row that never met the constraints. If not, its last draw is
             taken as it is.
+        processor: SDV's data processor, if not the synthesizer's own, whose keys and made-up values
+            are then left alone.
     """
 
     def __init__(
@@ -40,6 +42,7 @@ class Completer:
         guidance: float,
         whole: frozenset[Any] = frozenset(),
         strict: bool = True,
+        processor: Any = None,
     ):
         self._synthesizer = synthesizer
         self._facts: dict[Any, ColumnFacts] = synthesizer._facts
@@ -47,6 +50,7 @@ class Completer:
         self._guidance = guidance
         self._whole = whole
         self._strict = strict
+        self._processor = processor or synthesizer._data_processor
 
     def complete(
         self,
@@ -91,14 +95,21 @@ class Completer:
         self, rows: PartialRows, knowledge: Knowledge | None, pending: np.ndarray, max_tries: int
     ) -> pd.DataFrame:
         found = []
+        hopeless = np.empty(0, dtype=int)
+        if not self._strict:
+            contradictory = contradictory_rows(rows.take(pending), self._constraints)
+            hopeless, pending = pending[contradictory], pending[~contradictory]
+
         for _ in range(max_tries):
-            found.append(self._nearest(rows, knowledge, pending))
-            pending = np.setdiff1d(pending, found[-1].index)
             if len(pending) == 0:
                 break
 
-        if len(pending) and not self._strict:
-            found.append(self._sample_pasted(rows, knowledge, pending))
+            found.append(self._nearest(rows, knowledge, pending))
+            pending = np.setdiff1d(pending, found[-1].index)
+
+        hopeless = np.append(hopeless, pending)
+        if not found or (len(hopeless) and not self._strict):
+            found.append(self._sample_pasted(rows, knowledge, hopeless))
 
         return _concat(found).sort_index()
 
@@ -159,7 +170,7 @@ class Completer:
         if knowledge is not None:
             processed = synthesizer._model.complete(knowledge.take(positions), self._guidance)
 
-        sampled = synthesizer._data_processor.reverse_transform(processed)
+        sampled = self._processor.reverse_transform(processed)
         return synthesizer.reverse_transform_constraints(sampled)
 
     def _distances(self, sampled: pd.DataFrame, part: PartialRows) -> np.ndarray:
@@ -175,7 +186,7 @@ class Completer:
                 continue
 
             given, drawn = part.frame.loc[known, name], sampled.loc[known, name]
-            distances[known] += _distance(given, drawn, facts)
+            distances[known] += distance(given, drawn, facts)
 
         return distances
 
@@ -201,7 +212,7 @@ class Completer:
         mixed[known] = values.astype(object)
         try:
             return mixed.astype(column.dtype)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             return mixed.infer_objects()
 
     def _within_limits(self, frame: pd.DataFrame, part: PartialRows) -> np.ndarray:
@@ -240,7 +251,7 @@ def _meets(values: pd.Series, option: Any, facts: ColumnFacts) -> np.ndarray:
     return met
 
 
-def _distance(given: pd.Series, sampled: pd.Series, facts: ColumnFacts) -> np.ndarray:
+def distance(given: pd.Series, sampled: pd.Series, facts: ColumnFacts) -> np.ndarray:
     """Distance of values from 0 to 1; rounding counts as none."""
     different = (given.isna() != sampled.isna()).to_numpy().astype(float)
     both = (given.notna() & sampled.notna()).to_numpy()

@@ -65,7 +65,7 @@ def _check_levels(values: pd.Series, facts: ColumnFacts) -> None:
 
 
 def _check_points(values: pd.Series, facts: ColumnFacts, bounded: bool) -> None:
-    points = _points(values, facts)
+    points = points_of(values, facts)
     if facts.is_integer and not np.isclose(points % 1, 0).all():
         value = values[~np.isclose(points % 1, 0)].iloc[0]
         raise _unexpected(value, facts, 'It holds whole numbers only.')
@@ -115,18 +115,35 @@ def range_points(option: Between, facts: ColumnFacts) -> tuple[Any, Any]:
     given = ends.notna()
     low, high = facts.low, facts.high
     if given.any():
-        points = _points(ends[given], facts)
+        points = points_of(ends[given], facts)
         low, high = points.get(0, low), points.get(1, high)
 
     return facts.whole_bounds(low, high) if facts.is_integer else (low, high)
 
 
-def _points(values: pd.Series, facts: ColumnFacts) -> pd.Series:
+def points_of(values: pd.Series, facts: ColumnFacts) -> pd.Series:
+    """Values as numbers or timestamps.
+
+    Raises:
+        ValueError:
+            Naming the column and the first value that is neither.
+    """
     try:
         return facts.to_points(values)
     except (TypeError, ValueError) as error:
         kind = 'dates' if facts.sdtype == 'datetime' else 'numbers'
-        raise _unexpected(values.iloc[0], facts, f'It holds {kind}: {error}.') from error
+        written = f", written as '{facts.datetime_format}'" if facts.datetime_format else ''
+        culprit = next(value for value in values if not _is_point(value, facts))
+        raise _unexpected(culprit, facts, f'It holds {kind}{written}.') from error
+
+
+def _is_point(value: Any, facts: ColumnFacts) -> bool:
+    try:
+        facts.to_points(pd.Series([value], dtype=object))
+    except (TypeError, ValueError):
+        return False
+
+    return True
 
 
 def _unexpected(value: Any, facts: ColumnFacts, remedy: str) -> ValueError:

@@ -16,6 +16,7 @@ from sdv_tabdiff.containers import AnyContainerSynthesizer
 from sdv_tabdiff.expression import Expression
 from sdv_tabdiff.facts import ColumnFacts
 from sdv_tabdiff.imputation import METHODS, Imputer
+from sdv_tabdiff.parameters import CHECKS
 from sdv_tabdiff.sdv_versions import single_table
 
 
@@ -144,11 +145,7 @@ class ConditionalSynthesizer(AnyContainerSynthesizer):
             raise SynthesizerInputError(
                 f"Invalid value {method!r} for parameter 'method'. Please provide one of {METHODS}."
             )
-        if num_draws is not None and (not isinstance(num_draws, int) or num_draws < 1):
-            raise SynthesizerInputError(
-                f"Invalid value {num_draws!r} for parameter 'num_draws'. Please provide a whole "
-                'number of at least 1.'
-            )
+        self._check_argument('num_draws', num_draws, 'epochs')
 
         if method != 'draw':
             return self._for_user(imputer.estimate(table, method, num_draws))
@@ -182,6 +179,11 @@ class ConditionalSynthesizer(AnyContainerSynthesizer):
                 ``data``, and a column for each category. Each row sums to 1.
         """
         imputer = self._imputer(guidance, keep_missing, None)
+        if columns is not None and not isinstance(columns, (list, tuple)):
+            raise SynthesizerInputError(
+                f"Invalid value {columns!r} for parameter 'columns'. Please provide a list of "
+                'column names.'
+            )
         if columns is not None:
             columns = [self._string_names().get(name, name) for name in columns]
 
@@ -193,10 +195,12 @@ class ConditionalSynthesizer(AnyContainerSynthesizer):
     ) -> Imputer:
         self._validate_fit_before_sample()
         strength = self.guidance if guidance is None else guidance
-        if isinstance(strength, bool) or not isinstance(strength, (int, float)) or strength < 0:
+        self._check_argument('guidance', strength)
+        self._check_argument('random_state', random_state)
+        if not isinstance(keep_missing, (bool, list, tuple, set)):
             raise SynthesizerInputError(
-                f"Invalid value {guidance!r} for parameter 'guidance'. Please provide a number of "
-                'at least 0.'
+                f"Invalid value {keep_missing!r} for parameter 'keep_missing'. Please provide "
+                'True, False or a list of column names.'
             )
 
         kept = list(self._facts) if keep_missing is True else keep_missing or []
@@ -210,6 +214,15 @@ class ConditionalSynthesizer(AnyContainerSynthesizer):
 
         self._seed_once()
         return Imputer(self, float(strength), frozenset(kept), random_state)
+
+    @staticmethod
+    def _check_argument(name: str, value: Any, like: str | None = None) -> None:
+        """Check an argument as the parameter of that name, or the one that it is like."""
+        accepts, words = CHECKS[like or name]
+        if not accepts(value):
+            raise SynthesizerInputError(
+                f"Invalid value {value!r} for parameter '{name}'. Please provide {words}."
+            )
 
     def _table_to_impute(self, data: Any) -> pd.DataFrame:
         table = single_table(data)

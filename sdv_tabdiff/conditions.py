@@ -145,16 +145,49 @@ def partial_rows(frame: pd.DataFrame) -> PartialRows:
         if column.dtype != object:
             continue
 
+        column = column.map(_without_choice)
         limited = column.map(lambda value: isinstance(value, (Between, OneOf))).to_numpy(dtype=bool)
         free = column.map(lambda value: value is ANYTHING).to_numpy(dtype=bool)
         known[name] = ~(limited | free)
         columns[name] = column.where(known[name], None).infer_objects()
         if limited.any():
-            options = list(dict.fromkeys(column[limited]))
-            position = {option: number for number, option in enumerate(options)}
-            index = np.full(len(frame), -1)
-            index[limited] = [position[option] for option in column[limited]]
-            limits[name] = (options, index)
+            limits[name] = _numbered(column, limited)
 
     index = frame.index
     return PartialRows(pd.DataFrame(columns, index=index), pd.DataFrame(known, index=index), limits)
+
+
+def _without_choice(value: Any) -> Any:
+    """A range or a set of a single value is that value."""
+    if isinstance(value, Between) and value.low is not None and _equal(value.low, value.high):
+        return value.low
+    if (
+        isinstance(value, OneOf)
+        and len(value.choices) == 1
+        and pd.api.types.is_scalar(value.choices[0])
+    ):
+        return value.choices[0]
+
+    return value
+
+
+def _equal(first: Any, second: Any) -> bool:
+    return type(first) is type(second) and bool(first == second)
+
+
+def _numbered(column: pd.Series, limited: np.ndarray) -> tuple[list[Between | OneOf], np.ndarray]:
+    """The distinct limits, and for each row the position of its own among them, or -1."""
+    options: list[Between | OneOf] = []
+    position: dict[int, int] = {}
+    index = np.full(len(column), -1)
+    for row in np.flatnonzero(limited):
+        option = column.iloc[row]
+        # By identity first: limits may hold what cannot be hashed, and are mostly one object.
+        if id(option) not in position:
+            if option not in options:
+                options.append(option)
+            position[id(option)] = options.index(option)
+
+        index[row] = position[id(option)]
+
+    return options, index

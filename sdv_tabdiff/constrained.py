@@ -8,18 +8,21 @@ is known.
 """
 
 import copy
+import itertools
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from sdv.cag import OneHotEncoding, Range
 from sdv.cag._errors import ConstraintNotMetError
 
 from sdv_tabdiff.conditions import OneOf, PartialRows
 from sdv_tabdiff.facts import ColumnFacts
 
 NUM_DONORS = 500
-DONORS_PER_ROW = 8
+DONORS_PER_ROW = 32
+MAX_TRIED_COLUMNS = 3
 SEED = 0
 
 
@@ -46,16 +49,67 @@ def check_constraints(rows: PartialRows, constraints: list[Any]) -> None:
         ConstraintNotMetError:
             Naming the constraint, and columns and values of the first such row.
     """
-    for names, positions in _known_patterns(rows, rows.frame.columns):
+    for constraint in constraints:
+        for part in _contradictions(rows, constraint):
+            raise ConstraintNotMetError(
+                'Provided conditions are not valid for the given constraints. The values '
+                f"{part.iloc[0].to_dict()} do not meet '{_name_of(constraint)}'."
+            )
+
+
+def contradictory_rows(rows: PartialRows, constraints: list[Any]) -> np.ndarray:
+    """Which rows cannot meet the constraints, whatever their other cells will be."""
+    contradictory = np.zeros(len(rows), dtype=bool)
+    for constraint in constraints:
+        for part in _contradictions(rows, constraint):
+            contradictory[part.index] = True
+
+    return contradictory
+
+
+def _contradictions(rows: PartialRows, constraint: Any) -> Iterator[pd.DataFrame]:
+    """Known cells that contradict a constraint, by which columns are known."""
+    columns = [name for name in _columns_of(constraint) or [] if name in rows.frame.columns]
+    for names, positions in _known_patterns(rows, columns or rows.frame.columns):
         part = rows.frame.loc[positions, names].infer_objects()
-        for constraint in constraints:
-            valid = _is_valid(constraint, part)
-            if not valid.all():
-                values = part[~valid].iloc[0].to_dict()
-                raise ConstraintNotMetError(
-                    'Provided conditions are not valid for the given constraints. The values '
-                    f"{values} do not meet '{_name_of(constraint)}'."
-                )
+        valid = _is_valid(constraint, part)
+        if columns and len(names) < len(_columns_of(constraint)):
+            valid = _can_be_valid(constraint, part)
+        if not valid.all():
+            yield part[~valid]
+
+
+def _columns_of(constraint: Any) -> list[Any]:
+    """Columns of the constraints that limit how single numbers stand to each other."""
+    if isinstance(constraint, Range):
+        parts = ('low', 'middle', 'high')
+        return [getattr(constraint, f'_{part}_column_name') for part in parts]
+    if isinstance(constraint, OneHotEncoding):
+        return list(constraint._column_names)
+
+    return []
+
+
+def _can_be_valid(constraint: Any, part: pd.DataFrame) -> np.ndarray:
+    """Whether some values of the other columns meet the constraint.
+
+    Numbers that are ordered or add up to one can be met, if at all, by values at, between or beyond
+    the known ones.
+    """
+    others = [name for name in _columns_of(constraint) if name not in part.columns]
+    points = part.to_numpy()
+    if len(others) > MAX_TRIED_COLUMNS or pd.isna(points).any():
+        return np.ones(len(part), dtype=bool)
+
+    low, high = part.min(axis=1), part.max(axis=1)
+    unit = pd.Timedelta(days=1) if pd.api.types.is_datetime64_any_dtype(low) else 1
+    beyond = [low - 2 * unit, low - unit, high + unit, high + 2 * unit]
+    candidates = [low, high, low + (high - low) / 2, *beyond]
+    possible = np.zeros(len(part), dtype=bool)
+    for choice in itertools.product(candidates, repeat=len(others)):
+        possible |= _is_valid(constraint, part.assign(**dict(zip(others, choice))))
+
+    return possible
 
 
 def _name_of(constraint: Any) -> str:

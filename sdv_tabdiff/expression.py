@@ -32,6 +32,7 @@ class Expression:
         self._facts = facts
         self._modelled = set(codec.columns)
         self._codec = codec
+        self._increasing: dict[Any, bool] = {}
 
     def knowledge(self, rows: PartialRows, whole: frozenset[Any] = frozenset()) -> Knowledge:
         """What the model is told about rows.
@@ -88,7 +89,9 @@ class Expression:
             return self._set(name, option)
 
         facts = self._facts[name]
-        if not self._is_increasing(name, facts):
+        if name not in self._increasing:
+            self._increasing[name] = self._is_increasing(name, facts)
+        if not self._increasing[name]:
             return None
 
         low, high = range_points(option, facts)
@@ -102,14 +105,25 @@ class Expression:
 
     def _not_missing(self, name: Any) -> Restriction:
         levels = self._facts[name].levels
-        allowed = None if levels is None else self._outputs(name, pd.Series(levels, dtype=object))
+        if levels is None or self._is_number(name):
+            return Restriction(missing=False, leads=False)
+
+        allowed = self._outputs(name, pd.Series(levels, dtype=object))
         return Restriction(allowed=allowed, leads=False)
+
+    def _is_number(self, name: Any) -> bool:
+        """Whether the model sees a continuum where the user has levels: some encoders do that."""
+        output = self._single_output(name)
+        return output is not None and self._codec.column(output).numerical
 
     def _set(self, name: Any, option: OneOf) -> Restriction | None:
         choices = pd.Series(list(option.choices), dtype=object)
         # To some transformers a missing value is a level like others, to others a flag.
         facts = self._facts.get(name)
         is_level = facts is None or facts.levels is not None
+        if is_level and self._is_number(name):
+            return None
+
         allowed = self._outputs(name, choices if is_level else choices.dropna())
         return None if allowed is None else Restriction(allowed=allowed, missing=choices.hasnans)
 
@@ -125,7 +139,8 @@ class Expression:
         if facts.low == facts.high:
             return False
 
-        points = pd.Series([facts.low + (facts.high - facts.low) * i / GRID for i in range(GRID)])
+        span = facts.high - facts.low
+        points = pd.Series([facts.low + span * (number / GRID) for number in range(GRID)])
         scores = self._scores(name, points)
         return scores is not None and bool((np.diff(scores) > 0).all())
 

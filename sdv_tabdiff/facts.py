@@ -84,11 +84,13 @@ class ColumnFacts:
                 If one of them is neither.
         """
         if self.sdtype == 'datetime':
-            text = values.map(lambda value: isinstance(value, str)).any()
-            points = pd.to_datetime(values, format=self.datetime_format if text else None)
+            text = any(isinstance(value, str) for value in values)
+            points = pd.to_datetime(
+                values, format=self.datetime_format or 'mixed' if text else None
+            )
             return points.dt.tz_localize(None) if points.dt.tz is not None else points
 
-        if values.map(lambda value: isinstance(value, (bool, np.bool_, str))).any():
+        if any(isinstance(value, (bool, np.bool_, str)) for value in values):
             raise ValueError(f'{values.iloc[0]!r} is not a number')
 
         return pd.to_numeric(values).astype('Float64').astype(float)
@@ -100,6 +102,8 @@ class ColumnFacts:
         """
         if self.sdtype == 'datetime' and len(values):
             values = self._like_dates(values)
+        if values.dtype == object:  # Of several kinds of missing values, only NaN casts to a float.
+            values = values.where(values.notna(), np.nan)
 
         try:
             cast = values.astype(self.dtype)
@@ -111,7 +115,7 @@ class ColumnFacts:
 
     def _like_dates(self, values: pd.Series) -> pd.Series:
         if pd.api.types.is_datetime64_any_dtype(self.dtype):
-            return pd.to_datetime(values)
+            return pd.to_datetime(values, format='mixed')
 
         written = values.map(lambda value: isinstance(value, str) or pd.isna(value))
         if written.all() or self.datetime_format is None:

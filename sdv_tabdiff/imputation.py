@@ -1,21 +1,40 @@
 """Filling in the missing cells of a table."""
 
+import copy
 import warnings
 from collections.abc import Iterator
-from typing import Any
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from sdv.errors import InvalidDataError
 from tqdm import tqdm
 
-from sdv_tabdiff.completion import Completer
+from sdv_tabdiff.completion import Completer, distance
+from sdv_tabdiff.condition_checks import points_of
 from sdv_tabdiff.conditions import PartialRows
 from sdv_tabdiff.expression import Expression
 from sdv_tabdiff.facts import ColumnFacts
 
 METHODS = ('draw', 'mean', 'median')
 DEFAULT_DRAWS = 20
+
+
+class Holes(NamedTuple):
+    """A table to impute.
+
+    Attributes:
+        table: The table with all columns that the synthesizer knows.
+        positions: Its rows with holes.
+        rows: What is known of these.
+        absent: Columns that the user's table lacks.
+    """
+
+    table: pd.DataFrame
+    positions: np.ndarray
+    rows: PartialRows
+    absent: frozenset[Any]
 
 
 class Imputer:
@@ -37,35 +56,42 @@ class Imputer:
         self._guidance = guidance
         self._kept = kept
         self._random_state = random_state
+        self._processor = synthesizer._data_processor
+        if random_state is not None:  # Keys and made-up values repeat as well.
+            self._processor = copy.deepcopy(self._processor)
+            self._processor.reset_sampling()
 
     def draws(self, table: pd.DataFrame, num_draws: int) -> list[pd.DataFrame]:
         """Completed copies of the table."""
-        table, rows = self._read(table)
-        return [self._filled(table, drawn) for drawn in self._draws(rows, num_draws)]
+        holes = self._read(table)
+        return [self._filled(holes, drawn) for drawn in self._draws(holes.rows, num_draws)]
 
     def estimate(self, table: pd.DataFrame, method: str, num_draws: int | None) -> pd.DataFrame:
         """The table with the best guess for each missing cell."""
-        table, rows = self._read(table)
+        holes = self._read(table)
+        rows = holes.rows
         shares = self._level_shares(rows, self._columns_of_levels(rows))
         guesses = {name: _most_likely(frame) for name, frame in shares.items()}
         others = [name for name in rows.frame.columns if name not in guesses]
-        if rows.known[others].to_numpy().all():
-            draws = []
-        else:
+        draws = []
+        if not rows.known[others].to_numpy().all():
             draws = list(self._draws(rows, num_draws or DEFAULT_DRAWS))
 
-        for name in others:
-            cells = [draw[name].reindex(rows.frame.index) for draw in draws]
-            if cells:
-                guesses[name] = self._summary(name, pd.concat(cells, axis=1), method)
+        if draws:
+            means = {
+                name: self._summary(name, _side_by_side(draws, name), method) for name in others
+            }
+            constrained = bool(self._synthesizer._get_fitted_constraints())
+            guesses |= self._nearest_draws(draws, means) if constrained else means
 
-        return self._filled(table, pd.DataFrame(guesses, index=rows.frame.index))
+        return self._filled(holes, pd.DataFrame(guesses, index=rows.frame.index))
 
     def probabilities(
         self, table: pd.DataFrame, columns: list[Any] | None
     ) -> dict[Any, pd.DataFrame]:
         """Probability of each level in the missing cells of categorical columns."""
-        table, rows = self._read(table)
+        holes = self._read(table)
+        rows = holes.rows
         possible = self._columns_of_levels(rows, with_holes=False)
         for name in columns or []:
             if name not in possible:
@@ -76,13 +102,13 @@ class Imputer:
 
         names = self._columns_of_levels(rows) if columns is None else columns
         shares = self._level_shares(rows, names)
-        labels = table.index[self._holes(table)]
+        labels = holes.table.index[holes.positions]
         return {
             name: frame.set_axis(labels, axis=0)[~rows.known[name].to_numpy()]
             for name, frame in shares.items()
         }
 
-    def _read(self, table: pd.DataFrame) -> tuple[pd.DataFrame, PartialRows]:
+    def _read(self, table: pd.DataFrame) -> Holes:
         """The table with all its columns, and its rows with holes."""
         unknown = [name for name in table.columns if name not in self._facts]
         if unknown:
@@ -95,20 +121,22 @@ class Imputer:
             empty = {name: pd.Series(np.nan, index=table.index, dtype=object) for name in absent}
             table = table.assign(**empty)[list(self._facts)]
 
-        frame = table[self._holes(table)].reset_index(drop=True)
+        positions = np.flatnonzero(table.isna().any(axis=1))
+        frame = table.iloc[positions].reset_index(drop=True)
         known = frame.notna()
         for name in frame.columns:
             known[name] &= self._is_familiar(frame[name])
 
-        return table, PartialRows(frame, known)
-
-    def _holes(self, table: pd.DataFrame) -> np.ndarray:
-        return table.isna().any(axis=1).to_numpy()
+        return Holes(table, positions, PartialRows(frame, known), frozenset(absent))
 
     def _is_familiar(self, column: pd.Series) -> np.ndarray:
         """Which cells the model can be told of: a category must have been there in training."""
-        levels = self._facts[column.name].levels
+        facts = self._facts[column.name]
+        levels = facts.levels
         if levels is None:
+            if facts.is_ordered:
+                _check_kind(column.dropna(), facts)
+
             return np.ones(len(column), dtype=bool)
 
         familiar = (column.isna() | column.astype(object).isin(levels)).to_numpy(dtype=bool)
@@ -135,7 +163,9 @@ class Imputer:
             yield from (rows.frame for _ in range(num_draws))
             return
 
-        completer = Completer(self._synthesizer, self._guidance, self._whole(rows), strict=False)
+        completer = Completer(
+            self._synthesizer, self._guidance, self._whole(rows), False, self._processor
+        )
         knowledge = completer.knowledge(rows)
         total = num_draws * len(rows)
         show = self._synthesizer.verbose
@@ -147,8 +177,8 @@ class Imputer:
                         rows, on_rows=lambda done: bar.update(len(done)), knowledge=knowledge
                     )
 
-    def _seeded(self, seed: int | None) -> Any:
-        return self._model.seeded(seed)
+    def _seeded(self, seed: int | None) -> AbstractContextManager:
+        return self._model.seeded(seed) if self._model else nullcontext()
 
     def _columns_of_levels(self, rows: PartialRows, with_holes: bool = True) -> list[Any]:
         """Categorical columns whose levels the model predicts one by one."""
@@ -163,6 +193,7 @@ class Imputer:
             and len(facts.levels)
             and name in modelled
             and name in self._synthesizer._field_transformers()
+            and not self._model.codec.column(name).numerical
             and not (with_holes and rows.known[name].all())
         ]
 
@@ -204,21 +235,72 @@ class Imputer:
             value = pd.to_datetime(value.round())
             value = facts.like_column(value.astype(object).where(value.notna(), None))
 
-        formatter = self._synthesizer._data_processor.formatters.get(name)
+        formatter = self._processor.formatters.get(name)
         return value if formatter is None else formatter.format_data(value)
 
-    def _filled(self, table: pd.DataFrame, drawn: pd.DataFrame) -> pd.DataFrame:
+    def _nearest_draws(
+        self, draws: list[pd.DataFrame], means: dict[Any, pd.Series]
+    ) -> dict[Any, pd.Series]:
+        """For each row the cells of the draw that is nearest to its means.
+
+        Constraints hold in every draw, but not in between.
+        """
+        distances = np.zeros((len(draws), len(draws[0])))
+        for name, mean in means.items():
+            if self._facts[name].is_modelled:
+                for number, draw in enumerate(draws):
+                    distances[number] += distance(mean, draw[name], self._facts[name])
+
+        best = distances.argmin(axis=0)
+        rows = np.arange(len(best))
+        return {
+            name: pd.Series(
+                _side_by_side(draws, name).to_numpy(dtype=object)[rows, best], index=mean.index
+            )
+            for name, mean in means.items()
+        }
+
+    def _filled(self, holes: Holes, drawn: pd.DataFrame) -> pd.DataFrame:
         """The table with its holes filled from rows that stand for those with holes."""
-        rows = np.flatnonzero(self._holes(table))
-        filled = table.copy()
+        table, filled = holes.table, holes.table.copy()
         for name in drawn.columns:
-            holes = table[name].isna().to_numpy()
-            if holes.any():
+            missing = table[name].isna().to_numpy()
+            if missing.any():
                 values = pd.Series(index=range(len(table)), dtype=object)
-                values.iloc[rows[drawn.index]] = drawn[name].astype(object).to_numpy()
-                filled[name] = _fill(table[name], holes, values.set_axis(table.index, axis=0))
+                values.iloc[holes.positions[drawn.index]] = drawn[name].astype(object).to_numpy()
+                values = values.set_axis(table.index, axis=0)
+                if name in self._processor._keys:
+                    values = self._new_keys(name, table[name], values.where(missing))
+
+                column = _fill(table[name], missing, values)
+                is_new = name in holes.absent
+                filled[name] = self._facts[name].like_column(column) if is_new else column
 
         return filled
+
+    def _new_keys(self, name: Any, column: pd.Series, values: pd.Series) -> pd.Series:
+        """Values for the holes of a key that nothing else in the column has."""
+        used = set(column.dropna())
+        for position in np.flatnonzero(values.notna()):
+            while values.iloc[position] in used:
+                fresh = self._processor.generate_keys(len(values))[name]
+                fresh = [key for key in fresh if key not in used]
+                values.iloc[position] = fresh[0] if fresh else values.iloc[position]
+
+            used.add(values.iloc[position])
+
+        return values
+
+
+def _side_by_side(draws: list[pd.DataFrame], name: Any) -> pd.DataFrame:
+    return pd.concat([draw[name] for draw in draws], axis=1)
+
+
+def _check_kind(values: pd.Series, facts: ColumnFacts) -> None:
+    try:
+        points_of(values, facts)
+    except ValueError as error:
+        raise InvalidDataError([str(error)]) from error
 
 
 def _has_values(facts: ColumnFacts) -> bool:

@@ -69,13 +69,15 @@ class RowSampler:
     ) -> dict[Any, pd.DataFrame]:
         """For each categorical column a frame with a row per row and a column per level."""
         given = to_given(knowledge, self.codec)
+        # A question about probabilities leaves the random numbers of the samples alone.
+        generator = torch.Generator(self.device).manual_seed(0)
         batches = [
             level_probabilities(
                 self.network,
                 self.settings,
                 given.take(rows).to(self.device),
                 self.guide,
-                self.generator,
+                generator,
             ).cpu()
             for rows in slices(len(knowledge), self._rows_per_batch())
         ]

@@ -3,12 +3,8 @@
 import warnings
 
 import pytest
-import torch
 
 from .tables import TABLE, people, people_metadata, quick
-
-# Threads cost more than they bring on tables of this size.
-torch.set_num_threads(1)
 
 
 @pytest.fixture(autouse=True)

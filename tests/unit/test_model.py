@@ -269,6 +269,7 @@ def test_a_table_in_which_nothing_varies_has_certain_levels():
     model.fit(pd.DataFrame({'y': ['a'] * 60}), ['y'])
 
     assert model.complete(knowledge(3, y='a'))['y'].tolist() == ['a'] * 3
-    assert model.level_probabilities(knowledge(3, y=None), ['y'])['y'].to_numpy().tolist() == [
-        [1.0]
-    ] * 3
+    assert (
+        model.level_probabilities(knowledge(3, y=None), ['y'])['y'].to_numpy().tolist()
+        == [[1.0]] * 3
+    )
