@@ -1,5 +1,6 @@
 """From partly known rows to whole ones."""
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +19,9 @@ ROWS_PER_BATCH = 8192
 # Where a constraint hides a known value from the model, this many rows are drawn and the one that
 # comes nearest to the value is taken.
 CANDIDATES = 15
+
+# How many rows to draw in a second try, and how many of them for a single row.
+CANDIDATES_PER_TRY, MAX_COPIES = 2048, 256
 
 
 class Completer:
@@ -51,6 +55,8 @@ class Completer:
         self._whole = whole
         self._strict = strict
         self._processor = processor or synthesizer._data_processor
+        # Rows that are drawn and not taken must not use up keys.
+        self._scratch = copy.deepcopy(self._processor) if self._constraints else self._processor
 
     def complete(
         self,
@@ -100,18 +106,20 @@ class Completer:
             contradictory = contradictory_rows(rows.take(pending), self._constraints)
             hopeless, pending = pending[contradictory], pending[~contradictory]
 
-        for _ in range(max_tries):
+        for attempt in range(max_tries):
             if len(pending) == 0:
                 break
 
-            found.append(self._nearest(rows, knowledge, pending))
+            # Rows that failed once are hard, and a few rows cost no more than many.
+            copies = max(CANDIDATES_PER_TRY // len(pending), 1) if attempt else 1
+            found.append(self._nearest(rows, knowledge, pending, min(copies, MAX_COPIES)))
             pending = np.setdiff1d(pending, found[-1].index)
 
         hopeless = np.append(hopeless, pending)
         if not found or (len(hopeless) and not self._strict):
             found.append(self._sample_pasted(rows, knowledge, hopeless))
 
-        return _concat(found).sort_index()
+        return self._with_keys(_concat(found).sort_index(), rows)
 
     def knowledge(self, rows: PartialRows) -> Knowledge | None:
         """What the model is told about rows; None if there is nothing to model."""
@@ -126,20 +134,24 @@ class Completer:
         return Expression(transformers, model.codec, self._facts).knowledge(rows, self._whole)
 
     def _nearest(
-        self, rows: PartialRows, knowledge: Knowledge | None, positions: np.ndarray
+        self,
+        rows: PartialRows,
+        knowledge: Knowledge | None,
+        positions: np.ndarray,
+        copies: int,
     ) -> pd.DataFrame:
         """One valid row for as many positions as possible, near to what was asked for."""
-        drawn, owners, distances = self._draw(rows, knowledge, positions)
-        far = owners[distances > 0]
-        if len(far):
+        drawn, owners, distances = self._draw(rows, knowledge, np.repeat(positions, copies))
+        far = np.unique(owners[distances > 0])
+        if len(far) and copies < CANDIDATES:
             more = self._draw(rows, knowledge, np.repeat(far, CANDIDATES))
             drawn = pd.concat([drawn, more[0]], ignore_index=True)
             owners, distances = np.append(owners, more[1]), np.append(distances, more[2])
-            best = np.lexsort((distances, owners))
-            best = best[np.append(True, np.diff(owners[best]) > 0)] if len(best) else best
-            drawn, owners = drawn.iloc[best], owners[best]
 
-        return drawn.set_axis(owners, axis=0)
+        nearest_first = np.lexsort((distances, owners))
+        _, first = np.unique(owners[nearest_first], return_index=True)
+        best = nearest_first[first]
+        return drawn.iloc[best].set_axis(owners[best], axis=0)
 
     def _draw(
         self, rows: PartialRows, knowledge: Knowledge | None, positions: np.ndarray
@@ -170,8 +182,20 @@ class Completer:
         if knowledge is not None:
             processed = synthesizer._model.complete(knowledge.take(positions), self._guidance)
 
-        sampled = self._processor.reverse_transform(processed)
+        sampled = self._scratch.reverse_transform(processed)
         return synthesizer.reverse_transform_constraints(sampled)
+
+    def _with_keys(self, frame: pd.DataFrame, rows: PartialRows) -> pd.DataFrame:
+        """The rows with keys of the synthesizer's own where none are known."""
+        if self._scratch is self._processor or not self._processor._keys or frame.empty:
+            return frame
+
+        keys = self._processor.generate_keys(len(frame)).set_axis(frame.index, axis=0)
+        for name in keys.columns:
+            if name in rows.known.columns:
+                keys[name] = frame[name].where(rows.known.loc[frame.index, name], keys[name])
+
+        return frame.assign(**{name: keys[name].astype(frame[name].dtype) for name in keys.columns})
 
     def _distances(self, sampled: pd.DataFrame, part: PartialRows) -> np.ndarray:
         """How far the sampled cells are from the known ones, summed over columns.

@@ -1,6 +1,5 @@
 """What is known in advance about rows of the processed table."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,27 +8,9 @@ import numpy as np
 import pandas as pd
 import torch
 
+from sdv_tabdiff.columns import Restriction
 from sdv_tabdiff.diffusion import Choice, Given, Limits, Roles
 from sdv_tabdiff.table import TableCodec
-
-
-@dataclass(frozen=True)
-class Restriction:
-    """What a cell may be, short of knowing it.
-
-    Args:
-        low: Smallest number.
-        high: Largest number.
-        allowed: The only values allowed, or None.
-        missing: Whether the cell may be missing.
-        leads: Whether the cell is drawn before all others, which must follow it.
-    """
-
-    low: float = -math.inf
-    high: float = math.inf
-    allowed: frozenset[Any] | None = None
-    missing: bool = False
-    leads: bool = True
 
 
 class Restrictions:

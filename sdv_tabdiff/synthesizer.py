@@ -7,9 +7,8 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 from sdv.errors import InvalidDataError, NotFittedError, SynthesizerInputError
-from sdv.single_table.utils import detect_discrete_columns
 
-from sdv_tabdiff import plots
+from sdv_tabdiff import plots, routing
 from sdv_tabdiff.conditional import ConditionalSynthesizer
 from sdv_tabdiff.diffusion import (
     DenoiserSizes,
@@ -232,13 +231,14 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
 
     def _fit(self, processed_data: pd.DataFrame) -> None:
         model = self._new_model(len(processed_data))
+        transformers = self._field_transformers()
         try:
             model.fit(
                 processed_data,
-                self._categories(processed_data),
-                self._null_flags(),
-                self._ordered_codes(),
-                self._guide_outputs(processed_data),
+                routing.categories(processed_data, self.metadata, transformers),
+                routing.null_flags(transformers),
+                routing.ordered_codes(transformers),
+                routing.outputs_of(self._checked_guidance_columns(), transformers),
             )
         except NonFiniteLossError as error:
             raise ProcessingError(str(error)) from error
@@ -285,28 +285,7 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
             random_state=self.random_state,
         )
 
-    def _categories(self, processed_data: pd.DataFrame) -> set[Any]:
-        transformers = self._field_transformers()
-        codes = {
-            column
-            for transformer in transformers.values()
-            if isinstance(transformer, CategoryCodes)
-            for column in transformer.output_columns or []
-        }
-        rest = processed_data.drop(columns=list(codes & set(processed_data.columns)))
-        return codes | set(detect_discrete_columns(self.metadata, rest, transformers))
-
-    def _ordered_codes(self) -> list[Any]:
-        """Columns of codes that stand in an order: of numbers, and of ordinal levels."""
-        return [
-            column
-            for transformer in self._field_transformers().values()
-            if isinstance(transformer, CategoryCodes) and transformer.is_ordered
-            for column in transformer.output_columns or []
-        ]
-
-    def _guide_outputs(self, processed_data: pd.DataFrame) -> list[Any]:
-        """What the model sees of the columns that guidance has a network of its own for."""
+    def _checked_guidance_columns(self) -> list[Any]:
         columns = [self._string_names().get(name, name) for name in self.guidance_columns or []]
         unknown = [name for name in columns if name not in self._facts]
         if unknown:
@@ -315,21 +294,7 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
                 f"table has no column '{unknown[0]}'."
             )
 
-        transformers = self._field_transformers()
-        outputs = []
-        for name in columns:
-            transformer = transformers.get(name)
-            outputs += [name] if transformer is None else transformer.get_output_columns()
-
-        return [output for output in outputs if output in processed_data.columns]
-
-    def _null_flags(self) -> dict[str, str]:
-        """For each column of numbers, the column that flags where it is missing."""
-        return {
-            transformer.column_prefix: f'{transformer.column_prefix}.is_null'
-            for transformer in self._field_transformers().values()
-            if transformer is not None and 'is_null' in transformer.output_properties
-        }
+        return columns
 
     def _sample(self, num_rows: int) -> pd.DataFrame:
         return self._model.sample(num_rows)

@@ -1,0 +1,280 @@
+"""Single columns of the processed table: how their cells are read, written and restricted.
+
+A *category* is one categorical feature. A *number* is a discrete state, a point on a line, or
+both: repeated values and the missing value are states, everything else is continuous. A number
+with only a few distinct values is therefore one categorical feature, a plain continuous number one
+numerical feature, and a zero-inflated number with gaps one of each.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import pandas as pd
+from scipy.special import ndtr
+
+from sdv_tabdiff.quantiles import MAX_DISCRETE_VALUES, FloatArray, discrete_values
+
+
+@dataclass(frozen=True)
+class Restriction:
+    """What a cell may be, short of knowing it.
+
+    Args:
+        low: Smallest number.
+        high: Largest number.
+        allowed: The only values allowed, or None.
+        missing: Whether the cell may be missing.
+        leads: Whether the cell is drawn before all others, which must follow it.
+    """
+
+    low: float = -math.inf
+    high: float = math.inf
+    allowed: frozenset[Any] | None = None
+    missing: bool = False
+    leads: bool = True
+
+
+class Allowed(NamedTuple):
+    """What a restriction leaves of a column, as the model sees it.
+
+    Attributes:
+        log_weights: Of each level; ``-inf`` where it is not allowed.
+        bounds: Lowest and highest standardised number.
+    """
+
+    log_weights: FloatArray
+    bounds: tuple[float, float] = (-np.inf, np.inf)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is left."""
+        return bool(len(self.log_weights)) and bool(np.isneginf(self.log_weights).all())
+
+
+class ColumnCodec(Protocol):
+    """How one column (with its flag of missing values, if any) is read and written."""
+
+    name: Any
+    numerical: bool
+
+    def fit(self, frame: pd.DataFrame) -> None:
+        """Learn the column's levels."""
+
+    @property
+    def num_levels(self) -> int:
+        """Number of levels; 0 or 1 if there is nothing to choose."""
+
+    @property
+    def num_ordered(self) -> int:
+        """How many of the first levels stand in an order."""
+
+    @property
+    def levels(self) -> list:
+        """What the codes stand for, where that can be said."""
+
+    def encode(self, frame: pd.DataFrame) -> tuple[np.ndarray, FloatArray | None]:
+        """Codes of the levels, and numbers (NaN where a row has none) if ``numerical``."""
+
+    def decode(self, codes: np.ndarray, numbers: np.ndarray | None) -> dict[Any, pd.Series]:
+        """The columns that these codes and numbers describe."""
+
+    def restrict(self, restriction: Restriction) -> Allowed:
+        """Which levels and numbers a restriction allows."""
+
+
+class CategoryColumn:
+    """A column of levels, whatever they are; a missing value is a level of its own."""
+
+    numerical = False
+
+    def __init__(self, name: Any, ordered: bool = False):
+        self.name = name
+        self._ordered = ordered
+
+    def fit(self, frame: pd.DataFrame) -> None:
+        """Learn the levels: sorted if they have an order, else as they appear."""
+        column = frame[self.name]
+        self._dtype = column.dtype
+        self._levels = pd.Index(column.dropna().unique())
+        if self._ordered:
+            self._levels = self._levels.sort_values()
+
+        self._has_missing = bool(column.isna().any())
+
+    @property
+    def num_levels(self) -> int:
+        """Levels, and one more if there are missing values."""
+        return len(self._levels) + self._has_missing
+
+    def encode(self, frame: pd.DataFrame) -> tuple[np.ndarray, None]:
+        """Codes of the levels; the last one stands for a missing value."""
+        codes = self._levels.get_indexer(frame[self.name])
+        return np.where(codes < 0, self.num_levels - 1, codes), None
+
+    def decode(self, codes: np.ndarray, numbers: np.ndarray | None) -> dict[Any, pd.Series]:
+        """The column, in its own dtype."""
+        present = codes < len(self._levels)
+        if not present.any():
+            values = pd.Series(np.full(len(codes), np.nan), dtype=object)
+        else:
+            values = pd.Series(self._levels.take(np.where(present, codes, 0)), dtype=object)
+            values = values.where(present, np.nan)
+
+        return {self.name: values.astype(self._dtype)}
+
+    @property
+    def num_ordered(self) -> int:
+        """How many of the first levels stand in an order."""
+        return len(self._levels) if self._ordered else 0
+
+    @property
+    def levels(self) -> list:
+        """The levels in the order of their codes; a missing value is ``nan`` and comes last."""
+        return [*self._levels, *([np.nan] if self._has_missing else [])]
+
+    def restrict(self, restriction: Restriction) -> Allowed:
+        """The allowed levels; a range says nothing about them."""
+        allowed = np.ones(self.num_levels, dtype=bool)
+        if restriction.allowed is not None:
+            allowed[: len(self._levels)] = self._levels.isin(list(restriction.allowed))
+        if self._has_missing:
+            allowed[-1] = restriction.missing
+
+        return Allowed(np.where(allowed, 0.0, -np.inf))
+
+
+class NumberColumn:
+    """A column of numbers: states, a continuous part, or both.
+
+    Args:
+        name: The column.
+        flag: The column that says where it is missing, or None if NaN does.
+        max_states: Number of distinct values up to which the column is all states.
+    """
+
+    def __init__(self, name: Any, flag: Any = None, max_states: int = MAX_DISCRETE_VALUES):
+        self.name = name
+        self.flag = flag
+        self._max_states = max_states
+
+    def _read(self, frame: pd.DataFrame) -> tuple[FloatArray, np.ndarray]:
+        values = frame[self.name].to_numpy(dtype=np.float64, na_value=np.nan)
+        missing = np.isnan(values)
+        if self.flag is not None:
+            missing = missing | (frame[self.flag].to_numpy(dtype=np.float64) > 0.5)
+
+        return values, missing
+
+    def fit(self, frame: pd.DataFrame) -> None:
+        """Learn which values are states, and the scale and range of the others."""
+        self._dtype = frame[self.name].dtype
+        values, missing = self._read(frame)
+        present = values[~missing]
+        self._states = discrete_values(present, self._max_states)
+        continuous = present[~np.isin(present, self._states)]
+        self._has_missing = bool(missing.any())
+        self.numerical = len(continuous) > 0
+        if self.numerical:
+            self._mean, self._scale = continuous.mean(), continuous.std() or 1.0
+            self._low, self._high = continuous.min(), continuous.max()
+
+    @property
+    def num_levels(self) -> int:
+        """States, missing, and 'continuous' where there is something to tell it from."""
+        states = len(self._states) + self._has_missing
+        return states + (1 if self.numerical and states else 0)
+
+    @property
+    def num_ordered(self) -> int:
+        """How many of the first levels stand in an order: the states."""
+        return len(self._states)
+
+    @property
+    def levels(self) -> list:
+        """The values of the states, ``nan`` for missing and for 'continuous'."""
+        return [*self._states, *[np.nan] * (self.num_levels - len(self._states))]
+
+    def encode(self, frame: pd.DataFrame) -> tuple[np.ndarray, FloatArray | None]:
+        """Codes of the states, the last one for 'continuous', and the standardised numbers."""
+        values, missing = self._read(frame)
+        codes = np.full(len(values), max(self.num_levels - 1, 0))
+        has_number = ~missing
+        if len(self._states):
+            nearest = self._nearest_states(values)
+            # Without a continuous part, a value between the states can only be one of them.
+            is_state = ~missing & ((self._states[nearest] == values) | (not self.numerical))
+            codes[is_state] = nearest[is_state]
+            has_number &= ~is_state
+
+        if self._has_missing:
+            codes[missing] = len(self._states)
+
+        if not self.numerical:
+            return codes, None
+
+        return codes, np.where(has_number, (values - self._mean) / self._scale, np.nan)
+
+    def _nearest_states(self, values: FloatArray) -> np.ndarray:
+        right = np.searchsorted(self._states, values).clip(max=len(self._states) - 1)
+        left = (right - 1).clip(min=0)
+        nearer = np.abs(values - self._states[left]) < np.abs(self._states[right] - values)
+        return np.where(nearer, left, right)
+
+    def restrict(self, restriction: Restriction) -> Allowed:
+        """The allowed states, and the bounds of the continuous part.
+
+        A range takes away from the continuous part as well as from the states. Its log weight is
+        that of the rows left: the continuous numbers of a column are normal scores.
+        """
+        states = (self._states >= restriction.low) & (self._states <= restriction.high)
+        if restriction.allowed is not None:
+            states &= np.isin(self._states, list(restriction.allowed))
+
+        weights = np.where(states, 0.0, -np.inf)
+        if self._has_missing:
+            weights = np.append(weights, 0.0 if restriction.missing else -np.inf)
+
+        if not self.numerical:
+            return Allowed(weights)
+
+        low, high = max(restriction.low, self._low), min(restriction.high, self._high)
+        bounds = (low - self._mean) / self._scale, (high - self._mean) / self._scale
+        continuous = low <= high and restriction.allowed is None
+        if low == self._low and high == self._high and continuous:
+            mass, bounds = 0.0, (-np.inf, np.inf)
+        else:
+            mass = np.log(max(np.diff(ndtr(bounds))[0], 1e-9)) if continuous else -np.inf
+
+        return Allowed(np.append(weights, mass)[: max(self.num_levels, 1)], bounds)
+
+    def decode(self, codes: np.ndarray, numbers: np.ndarray | None) -> dict[Any, pd.Series]:
+        """The column, and its flag of missing values if it has one."""
+        values = np.zeros(len(codes))
+        if numbers is not None:
+            values = numbers.astype(np.float64) * self._scale + self._mean
+            values = values.clip(self._low, self._high)
+
+        if len(self._states):
+            is_state = codes < len(self._states)
+            values = np.where(is_state, self._states[np.where(is_state, codes, 0)], values)
+
+        missing = np.full(len(codes), False)
+        if self._has_missing:
+            missing = codes == len(self._states)
+
+        if self.flag is None:
+            return {self.name: self._cast(np.where(missing, np.nan, values))}
+
+        return {
+            self.name: self._cast(np.where(missing, 0.0, values)),
+            self.flag: pd.Series(missing.astype(np.float64)),
+        }
+
+    def _cast(self, values: FloatArray) -> pd.Series:
+        column = pd.Series(values)
+        if self._dtype.kind not in 'iub':
+            return column.astype(self._dtype)
+
+        return column if column.isna().any() else column.round().astype(self._dtype)
