@@ -201,6 +201,11 @@ class Imputer:
         if not names or len(rows) == 0:
             return {name: pd.DataFrame(index=rows.frame.index) for name in names}
 
+        if self._synthesizer.conditional_share == 0:
+            # A network that never saw known cells has no answer in one call: count its draws.
+            draws = list(self._draws(rows, DEFAULT_DRAWS))
+            return {name: _votes(_side_by_side(draws, name)) for name in names}
+
         transformers = self._synthesizer._field_transformers()
         expression = Expression(transformers, self._model.codec, self._facts)
         whole = self._whole(rows)

@@ -66,8 +66,8 @@ class TrainingSettings:
 class EpochReport:
     """What is known after an epoch.
 
-    Losses are means over the epoch; those of the validation part are of the running-mean weights,
-    and NaN where nothing is held out. ``loss`` and ``validation_loss`` join both kinds of columns.
+    Losses are means over the epoch; those of the validation part are of the running-mean weights at
+    the last check, and NaN where nothing is held out. ``loss`` and ``validation_loss`` join both kinds of columns.
     """
 
     epoch: int
@@ -83,6 +83,13 @@ class EpochReport:
 
 
 MIN_PATIENCE_STEPS = 100
+
+# Losses this close, relatively, are a tie that held-out rows cannot decide. The later weights win:
+# their learning rate was lower.
+TIE = 0.003
+
+# A check costs about as much as this many steps on a small table.
+STEPS_BETWEEN_CHECKS = 8
 MAX_GRADIENT_NORM = 1.0
 
 # After a non-finite loss: how much smaller the steps become, and how often that is tried.
@@ -196,12 +203,13 @@ class Trainer:
         return numerical, categorical
 
     def keep_if_best(self, loss: float) -> bool:
-        """Remember the running-mean weights if ``loss`` is the lowest so far."""
+        """Remember the running-mean weights if ``loss`` is the lowest so far, or as good as that."""
         self.last_good = copy_weights(self.model)
-        if loss >= self.best_loss:
+        if loss < self.best_loss:
+            self.best_loss, self.best_step = loss, self.course.step
+        elif loss > self.best_loss + TIE * abs(self.best_loss):
             return False
 
-        self.best_loss, self.best_step = loss, self.course.step
         self.best = copy_weights(self.ema.model)
         return True
 
@@ -270,19 +278,22 @@ def train(
     steps_per_epoch = math.ceil(len(rows) / settings.batch_size)
     course = Course(settings.epochs * steps_per_epoch, settings.max_seconds)
     trainer = Trainer(model, settings, course)
+    held: list[float] = []
+    check_at = 0
     try:
         for epoch in range(1, settings.epochs + 1):
             shuffle = torch.randperm(len(rows), device=rows.device, generator=generator)
             losses = trainer.epoch(x_num, x_cat, rows[shuffle], generator)
-            held: list[float] = []
-            if validation:
+            if validation and (course.step >= check_at or epoch == settings.epochs):
                 held = [float(part) for part in validation.losses(trainer.ema.model)]
                 held.insert(0, trainer.joint(*held))
+                check_at = course.step + STEPS_BETWEEN_CHECKS
 
             # Without held-out rows there is nothing to choose by: the latest weights count as best.
             score = held[0] if held else -float(epoch)
             if not math.isfinite(score + sum(losses)):
                 trainer.restart()
+                check_at = 0
                 continue
 
             best = trainer.keep_if_best(score)

@@ -23,9 +23,15 @@ SHARES, MEANS, DEVIATION = np.array([0.5, 0.3, 0.2]), np.array([-1.0, 0.5, 2.0])
 
 def fitted(frame, categories=(), epochs=150):
     model = TabDiff(
-        DenoiserSizes(trunk_dims=(64, 64), time_dim=32),
+        DenoiserSizes(trunk_dims=(128, 128), time_dim=32),
         NoiseSettings(sigma_min=0.01, sigma_max=10.0),
-        TrainingSettings(epochs=epochs, batch_size=256, patience=1.0),
+        TrainingSettings(
+            epochs=epochs,
+            batch_size=512,
+            patience=1.0,
+            learning_rate=3e-3,
+            conditional_share=0.75,
+        ),
         SamplerSettings(40),
         max_states=128,
         random_state=0,

@@ -14,7 +14,7 @@ from sdv_tabdiff.diffusion import (
     TrainingSettings,
     train,
 )
-from sdv_tabdiff.diffusion.training import copy_weights, numerical_share
+from sdv_tabdiff.diffusion.training import TIE, copy_weights, numerical_share
 from sdv_tabdiff.diffusion.validation import Validation, split_rows
 
 SMALL = DenoiserSizes(trunk_dims=(16,), time_dim=8)
@@ -90,7 +90,7 @@ class TestTrain:
         x_num, x_cat = data[0][held_out], data[1][held_out].long()
         validation = Validation(build(), x_num, x_cat, generator)
         joint = sum(validation.losses(model)).item() / 2
-        assert joint == pytest.approx(best.validation_loss, rel=1e-5)
+        assert best.validation_loss * (1 - 1e-5) < joint < best.validation_loss * (1 + 2 * TIE)
 
     def test_it_stops_when_the_validation_loss_no_longer_falls(self):
         reports = run(
