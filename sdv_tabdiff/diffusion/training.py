@@ -67,7 +67,8 @@ class EpochReport:
     """What is known after an epoch.
 
     Losses are means over the epoch; those of the validation part are of the running-mean weights at
-    the last check, and NaN where nothing is held out. ``loss`` and ``validation_loss`` join both kinds of columns.
+    the last check, and NaN where nothing is held out. ``loss`` and ``validation_loss`` join both
+    kinds of columns.
     """
 
     epoch: int
@@ -203,7 +204,7 @@ class Trainer:
         return numerical, categorical
 
     def keep_if_best(self, loss: float) -> bool:
-        """Remember the running-mean weights if ``loss`` is the lowest so far, or as good as that."""
+        """Remember the running-mean weights if ``loss`` is the lowest so far, or ties with it."""
         self.last_good = copy_weights(self.model)
         if loss < self.best_loss:
             self.best_loss, self.best_step = loss, self.course.step
