@@ -27,8 +27,11 @@ class ConditionalSynthesizer(AnyContainerSynthesizer):
     go through the model together, whatever their conditions.
     """
 
-    # Strength of the guidance towards the given cells.
+    # Strength of the guidance towards the given cells, and what it compares with: without columns
+    # of its own, the network that a share of the training made ready for known and hidden cells.
     guidance = 0.0
+    guidance_columns: list[str] | None = None
+    conditional_share = 0.0
 
     # What is known of each column of the training data.
     _facts: dict[Any, ColumnFacts] = {}
@@ -197,6 +200,11 @@ class ConditionalSynthesizer(AnyContainerSynthesizer):
         strength = self.guidance if guidance is None else guidance
         self._check_argument('guidance', strength)
         self._check_argument('random_state', random_state)
+        if strength and not (self.conditional_share or self.guidance_columns):
+            raise SynthesizerInputError(
+                f"Invalid value {strength!r} for parameter 'guidance'. This synthesizer was fitted "
+                "without 'conditional_share' and without 'guidance_columns'."
+            )
         if not isinstance(keep_missing, (bool, list, tuple, set)):
             raise SynthesizerInputError(
                 f"Invalid value {keep_missing!r} for parameter 'keep_missing'. Please provide "

@@ -69,25 +69,25 @@ def contradictory_rows(rows: PartialRows, constraints: list[Any]) -> np.ndarray:
 
 def _contradictions(rows: PartialRows, constraint: Any) -> Iterator[pd.DataFrame]:
     """Known cells that contradict a constraint, by which columns are known."""
-    columns = [name for name in _columns_of(constraint) or [] if name in rows.frame.columns]
-    for names, positions in _known_patterns(rows, columns or rows.frame.columns):
+    columns = _columns_of(constraint) or list(rows.frame.columns)
+    given = [name for name in columns if name in rows.frame.columns]
+    for names, positions in _known_patterns(rows, given):
         part = rows.frame.loc[positions, names].infer_objects()
         valid = _is_valid(constraint, part)
-        if columns and len(names) < len(_columns_of(constraint)):
+        if isinstance(constraint, (Range, OneHotEncoding)) and len(names) < len(columns):
             valid = _can_be_valid(constraint, part)
         if not valid.all():
             yield part[~valid]
 
 
 def _columns_of(constraint: Any) -> list[Any]:
-    """Columns of the constraints that limit how single numbers stand to each other."""
-    if isinstance(constraint, Range):
-        parts = ('low', 'middle', 'high')
-        return [getattr(constraint, f'_{part}_column_name') for part in parts]
-    if isinstance(constraint, OneHotEncoding):
-        return list(constraint._column_names)
+    """The columns of one of SDV's own constraints; none if it is the user's."""
+    ends = ('_low_column_name', '_middle_column_name', '_high_column_name', 'column_name')
+    names = [getattr(constraint, end) for end in ends if hasattr(constraint, end)]
+    for several in ('column_names', '_column_names'):
+        names = names or list(getattr(constraint, several, []))
 
-    return []
+    return names
 
 
 def _can_be_valid(constraint: Any, part: pd.DataFrame) -> np.ndarray:
@@ -97,8 +97,8 @@ def _can_be_valid(constraint: Any, part: pd.DataFrame) -> np.ndarray:
     the known ones.
     """
     others = [name for name in _columns_of(constraint) if name not in part.columns]
-    points = part.to_numpy()
-    if len(others) > MAX_TRIED_COLUMNS or pd.isna(points).any():
+    is_text = part.select_dtypes('object').shape[1] > 0
+    if is_text or len(others) > MAX_TRIED_COLUMNS or part.isna().any(axis=None):
         return np.ones(len(part), dtype=bool)
 
     low, high = part.min(axis=1), part.max(axis=1)

@@ -680,3 +680,12 @@ def test_imputation_and_conditions_take_turns(synthesizer):
 
     assert rows['count'].tolist() == [77] * 3
     assert_filled(synthesizer.impute(data), data)
+
+
+def test_guidance_needs_something_to_compare_with():
+    synthesizer = fitted(twins(60), TWINS, conditional_share=0.0)
+    data = holes(twins(60), columns=['twin'])
+
+    refused(synthesizer, lambda: synthesizer.impute(data, guidance=0.5), "'guidance'", '0.5')
+    shares = synthesizer.impute_probabilities(data)['twin']
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
