@@ -125,7 +125,7 @@ def test_learned_schedules_differ_between_columns():
         people(200),
         PEOPLE,
         table={'primary_key': 'key'},
-        epochs=10,
+        epochs=40,
         learnable_schedules=True,
         learning_rate=0.05,
         early_stopping=False,

@@ -41,7 +41,8 @@ def fit(frame):
 def same(left, right):
     """Whether two columns hold the same values, bit for bit, and are missing in the same rows."""
     left, right = left.astype(object).tolist(), right.astype(object).tolist()
-    return all(a == b or (pd.isna(a) and pd.isna(b)) for a, b in zip(left, right, strict=True))
+    pairs = zip(left, right, strict=True)
+    return all(pd.isna(b) if pd.isna(a) else bool(a == b) for a, b in pairs)
 
 
 def some_columns(draw, frame):

@@ -40,13 +40,15 @@ def test_what_is_no_condition_is_refused():
 
 
 def test_cells_are_known_limited_or_anything():
-    frame = pd.DataFrame({'a': [1, Between(2, 3), ANYTHING, None, Between(2, 3), OneOf(['x'])]})
+    frame = pd.DataFrame({
+        'a': [1, Between(2, 3), ANYTHING, None, Between(2, 3), OneOf(['x', 'y'])]
+    })
 
     rows = partial_rows(frame.set_axis(list('pqrstu')))
 
     assert rows.known['a'].tolist() == [True, False, False, True, False, False]
     options, index = rows.limits['a']
-    assert options == [Between(2, 3), OneOf(['x'])]
+    assert options == [Between(2, 3), OneOf(['x', 'y'])]
     assert index.tolist() == [-1, 0, -1, -1, 0, 1]
     assert rows.known_values('a').isna().tolist() == [False, True]
 
@@ -70,3 +72,11 @@ def test_equal_limits_are_equal():
 def test_a_set_needs_a_list(values):
     with pytest.raises(ValueError, match='list of values'):
         OneOf(values)
+
+
+def test_a_choice_of_one_is_no_choice():
+    rows = partial_rows(pd.DataFrame({'a': [Between(2, 2), OneOf(['x']), OneOf([None])]}))
+
+    assert rows.known['a'].all()
+    assert not rows.limits
+    assert rows.frame['a'].tolist()[:2] == [2, 'x']
