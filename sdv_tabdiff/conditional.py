@@ -37,13 +37,15 @@ class ConditionalSynthesizer(AnyContainerSynthesizer):
     _facts: dict[Any, ColumnFacts] = {}
 
     def _preprocess_helper(self, table_data: pd.DataFrame) -> pd.DataFrame:
+        # SDV first: it knows better how to refuse a column that is not what the metadata say.
+        transformed = super()._preprocess_helper(table_data)
         properties = self._original_metadata.tables[self._table_name].columns
         self._facts = {
             name: ColumnFacts.learn(table_data[name], properties[name])
             for name in table_data.columns
             if name in properties
         }
-        return super()._preprocess_helper(table_data)
+        return transformed
 
     def _field_transformers(self) -> dict[Any, Any]:
         return self._data_processor._hyper_transformer.field_transformers

@@ -13,7 +13,7 @@ from sdv_tabdiff.knowledge import Knowledge, Restriction, Restrictions
 from sdv_tabdiff.model import TabDiff
 
 NUM_ROWS = 6000
-NUM_SAMPLES = 8000
+NUM_SAMPLES = 4000
 ERROR = 4.5 / np.sqrt(NUM_SAMPLES)
 
 COVARIANCE = np.array([[1.0, 0.7, 0.2], [0.7, 1.0, -0.3], [0.2, -0.3, 1.0]])
@@ -21,7 +21,7 @@ JOINT = np.array([[0.30, 0.05, 0.05], [0.02, 0.20, 0.08], [0.10, 0.10, 0.10]])
 SHARES, MEANS, DEVIATION = np.array([0.5, 0.3, 0.2]), np.array([-1.0, 0.5, 2.0]), 0.6
 
 
-def fitted(frame, categories=(), epochs=150):
+def fitted(frame, categories=(), epochs=120):
     model = TabDiff(
         DenoiserSizes(trunk_dims=(128, 128), time_dim=32),
         NoiseSettings(sigma_min=0.01, sigma_max=10.0),
@@ -32,7 +32,7 @@ def fitted(frame, categories=(), epochs=150):
             learning_rate=3e-3,
             conditional_share=0.75,
         ),
-        SamplerSettings(40),
+        SamplerSettings(30),
         max_states=128,
         random_state=0,
     )
