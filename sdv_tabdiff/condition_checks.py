@@ -147,6 +147,9 @@ def _is_point(value: Any, facts: ColumnFacts) -> bool:
 
 
 def _unexpected(value: Any, facts: ColumnFacts, remedy: str) -> ValueError:
+    if isinstance(value, np.generic):  # Shown as the user wrote it.
+        value = value.item()
+
     return ValueError(f"Unexpected value {value!r} for column '{facts.name}'. {remedy}")
 
 
