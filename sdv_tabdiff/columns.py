@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr
 
+from sdv_tabdiff.levels import distinct_levels
 from sdv_tabdiff.quantiles import MAX_DISCRETE_VALUES, FloatArray, discrete_values
 
 
@@ -97,7 +98,7 @@ class CategoryColumn:
         """Learn the levels: sorted if they have an order, else as they appear."""
         column = frame[self.name]
         self._dtype = column.dtype
-        self._levels = pd.Index(column.dropna().unique())
+        self._levels = distinct_levels(column)
         if self._ordered:
             self._levels = self._levels.sort_values()
 
@@ -110,7 +111,7 @@ class CategoryColumn:
 
     def encode(self, frame: pd.DataFrame) -> tuple[np.ndarray, None]:
         """Codes of the levels; the last one stands for a missing value."""
-        codes = self._levels.get_indexer(frame[self.name])
+        codes = self._levels.get_indexer(frame[self.name].to_numpy())
         return np.where(codes < 0, self.num_levels - 1, codes), None
 
     def decode(self, codes: np.ndarray, numbers: np.ndarray | None) -> dict[Any, pd.Series]:

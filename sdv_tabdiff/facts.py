@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from sdv_tabdiff.levels import distinct_levels
+
 LEVEL_SDTYPES = ('categorical', 'boolean', 'ordinal')
 ORDERED_SDTYPES = ('numerical', 'datetime')
 
@@ -53,7 +55,7 @@ class ColumnFacts:
             datetime_format=properties.get('datetime_format'),
         )
         if facts.sdtype in LEVEL_SDTYPES:
-            facts.levels = pd.Index(column.dropna().astype(object).unique(), dtype=object)
+            facts.levels = distinct_levels(column).astype(object)
         elif facts.sdtype in ORDERED_SDTYPES:
             points = facts.to_points(column.dropna())
             if len(points):

@@ -13,6 +13,7 @@ from rdt.errors import TransformerInputError
 from rdt.transformers import BaseTransformer, UnixTimestampEncoder
 from rdt.transformers.null import NullTransformer
 
+from sdv_tabdiff.levels import distinct_levels
 from sdv_tabdiff.quantiles import MAX_KNOTS, FloatArray, QuantileMap
 
 # The centre of the normal scale: what a missing number shows beside its 'is_null' flag.
@@ -215,7 +216,7 @@ class CategoryCodes(BaseTransformer):
         return [*self._levels, *([np.nan] if self.has_missing else [])]
 
     def _fit(self, data: pd.Series) -> None:
-        distinct = pd.unique(data.astype(object).dropna())
+        distinct = list(distinct_levels(data))
         if self.order is not None:
             known = set(distinct)
             first = [level for level in self.order if not pd.isna(level) and level in known]

@@ -17,6 +17,7 @@ from sdv_tabdiff.benchmark.tables import (
     BenchmarkTable,
     some_rows,
 )
+from sdv_tabdiff.levels import distinct_levels
 
 TREES = {'n_estimators': 400, 'learning_rate': 0.05, 'max_depth': 6}
 
@@ -64,7 +65,7 @@ def _features(table: BenchmarkTable, rows: pd.DataFrame) -> pd.DataFrame:
     numbers = {name: table.as_numbers(rows[name]) for name in table.columns(NUMBERS)}
     categories = {}
     for name in table.columns(CATEGORIES):
-        levels = pd.Index(table.train[name].dropna().unique(), dtype=object)
+        levels = distinct_levels(table.train[name]).astype(object)
         codes = levels.get_indexer(rows[name].astype(object))
         categories[name] = pd.Categorical.from_codes(codes, categories=range(len(levels)))
 
