@@ -18,8 +18,6 @@ ORDERED = ['numerical', 'datetime']
 def few(max_examples):
     return settings(
         max_examples=max_examples,
-        deadline=None,
-        derandomize=True,
         phases=[Phase.explicit, Phase.generate],
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
     )

@@ -74,8 +74,6 @@ def quiet():
 
 @settings(
     max_examples=40,
-    deadline=None,
-    derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(tables())
@@ -101,8 +99,6 @@ def test_any_table_fits_and_samples(frame):
 
 @settings(
     max_examples=15,
-    deadline=None,
-    derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(tables())

@@ -92,7 +92,7 @@ class TestQuantileMap:
 
         assert len(QuantileMap().fit(values).values) <= 10
 
-    @settings(max_examples=200, deadline=None)
+    @settings(max_examples=200)
     @given(
         hnp.arrays(
             np.float64,

@@ -97,7 +97,7 @@ COLUMNS = {
 }
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     st.lists(st.fixed_dictionaries(COLUMNS), min_size=1, max_size=40),
     st.sampled_from([0, 3, 128]),
