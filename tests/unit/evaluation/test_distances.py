@@ -1,0 +1,58 @@
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+
+from sdv_tabdiff.evaluation import distances
+from sdv_tabdiff.evaluation.distances import MANHATTAN, SQUARED_EUCLIDEAN, nearest
+from sdv_tabdiff.evaluation.tables import EncodedRows
+
+SHAPES = [(3, 2), (3, 0), (0, 2)]
+
+
+def rows(num_rows, shape, seed):
+    rng = np.random.default_rng(seed)
+    return EncodedRows(rng.random((num_rows, shape[0])), rng.integers(0, 4, (num_rows, shape[1])))
+
+
+def one_hot(encoded):
+    levels = [np.eye(4)[codes] for codes in encoded.codes.T]
+    return np.column_stack([encoded.numbers, *levels])
+
+
+@pytest.mark.parametrize('shape', SHAPES)
+@pytest.mark.parametrize(
+    ('metric', 'of_scipy'), [(MANHATTAN, 'cityblock'), (SQUARED_EUCLIDEAN, 'sqeuclidean')]
+)
+@pytest.mark.parametrize('block_bytes', [1, 8 * 40 * 7, distances.BLOCK_BYTES])
+def test_nearest_is_that_of_one_hot_rows(shape, metric, of_scipy, block_bytes, monkeypatch):
+    monkeypatch.setattr(distances, 'BLOCK_BYTES', block_bytes)
+    first, second = rows(50, shape, 0), rows(40, shape, 1)
+
+    found, positions = nearest(first, second, metric)
+
+    expected = cdist(one_hot(first), one_hot(second), of_scipy)
+    np.testing.assert_allclose(found, expected.min(axis=1), atol=1e-12)
+    np.testing.assert_allclose(expected[np.arange(50), positions], found, atol=1e-12)
+
+
+@pytest.mark.parametrize('block_bytes', [1, distances.BLOCK_BYTES])
+def test_a_row_is_not_its_own_neighbour(block_bytes, monkeypatch):
+    monkeypatch.setattr(distances, 'BLOCK_BYTES', block_bytes)
+    table = rows(50, (3, 2), 0)
+
+    found, positions = nearest(table, table, MANHATTAN, same=True)
+
+    assert (positions != np.arange(50)).all()
+    expected = cdist(one_hot(table), one_hot(table), 'cityblock')
+    np.fill_diagonal(expected, np.inf)
+    np.testing.assert_allclose(found, expected.min(axis=1), atol=1e-12)
+
+
+@pytest.mark.parametrize('shape', SHAPES)
+def test_distances_to_the_mean(shape):
+    first, second = rows(50, shape, 0), rows(40, shape, 1)
+
+    found = distances.squared_distances_to_mean(first, second)
+
+    expected = np.square(one_hot(first) - one_hot(second).mean(axis=0)).sum(axis=1)
+    np.testing.assert_allclose(found, expected, atol=1e-12)
