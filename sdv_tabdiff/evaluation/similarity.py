@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pandas as pd
 from sdmetrics.reports import QualityReport
 
 from sdv_tabdiff.evaluation.tables import LEVELS, NUMBERS, measured_columns, measured_table

@@ -58,7 +58,7 @@ def test_a_shift_has_the_score_of_its_area_under_the_curve():
 def test_the_logistic_score_is_that_of_sdmetrics():
     real, metadata = numbers(a=np.random.default_rng(0).normal(size=300))
     other, _ = numbers(a=np.random.default_rng(1).normal(0.3, size=300))
-    np.random.seed(7)
+    np.random.seed(7)  # noqa: NPY002
     expected = LogisticDetection.compute(real, other, metadata)
 
     assert logistic_detection(real, other, metadata, seed=7) == pytest.approx(expected)
@@ -67,13 +67,13 @@ def test_the_logistic_score_is_that_of_sdmetrics():
 @BOTH
 def test_it_repeats_and_leaves_the_global_generator_alone(measure):
     real, other = people(200, 0), people(200, 1, related=False)
-    np.random.seed(3)
-    expected = np.random.random()
-    np.random.seed(3)
+    np.random.seed(3)  # noqa: NPY002
+    expected = np.random.random()  # noqa: NPY002
+    np.random.seed(3)  # noqa: NPY002
 
     first = measure(real, other, METADATA, seed=1)
 
-    assert np.random.random() == expected
+    assert np.random.random() == expected  # noqa: NPY002
     assert measure(real, other, METADATA, seed=1) == first
 
 
