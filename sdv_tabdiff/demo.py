@@ -161,7 +161,7 @@ def run_peer(name: str, table: Table, seed: int = 0) -> Result:
     """Like ``run_tabdiff`` for one of ``PEERS``; that it fails is a result, not an error."""
     start = time.monotonic()
     try:
-        with _global_seed(seed), contextlib.redirect_stdout(io.StringIO()):
+        with global_seed(seed), contextlib.redirect_stdout(io.StringIO()):
             return _run(name, PEERS[name](table.metadata), table)
     except Exception as error:
         problem = ' '.join(str(error).split()) or repr(error)
@@ -169,7 +169,7 @@ def run_peer(name: str, table: Table, seed: int = 0) -> Result:
 
 
 @contextlib.contextmanager
-def _global_seed(seed: int) -> Iterator[None]:
+def global_seed(seed: int) -> Iterator[None]:
     """Seed the global generators, with which CTGAN and TVAE train, and restore them after."""
     state = np.random.get_state()  # noqa: NPY002
     try:

@@ -1,1 +1,1 @@
-"""The work behind ``sdv-tabdiff benchmark-imputation`` and ``benchmark-conditions``."""
+"""The work behind ``sdv-tabdiff benchmark`` and its sisters for imputation and conditions."""

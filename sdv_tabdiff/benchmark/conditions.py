@@ -160,7 +160,7 @@ def _complete(
     make: Callable[[], Any], rows: pd.DataFrame, known: pd.DataFrame, seed: int, file: ResultFile
 ) -> dict[str, Any]:
     returned, problem = 0, ''
-    with _silence(), demo._global_seed(seed):
+    with _silence(), demo.global_seed(seed):
         synthesizer = make()
         start = time.monotonic()
         synthesizer.fit(for_sdv(rows, TABLE))

@@ -1,76 +1,30 @@
 """The options of the benchmark commands. What takes long to import is imported when they run."""
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from sdv_tabdiff.benchmark.option_types import OUTPUT, at_least, listed, one_of
+from sdv_tabdiff.benchmark.quality_options import add_quality, pair, run_quality
 
 if TYPE_CHECKING:
     import pandas as pd
 
-LARGEST = 2**32 - 1  # numpy's largest seed
-KINDS = {int: 'whole number', float: 'number'}
 FORMS, TASKS, PEERS = ('hidden', 'network'), ('target', 'cells'), ('GaussianCopula', 'CTGAN')
-OUTPUT = Path('sdv-tabdiff-benchmark')
-
-
-def at_least(kind: type, minimum: float, maximum: float = LARGEST) -> Callable[[str], Any]:
-    """A type of an option: a number in this range."""
-
-    def convert(text: str) -> Any:
-        value = kind(text)
-        if not minimum <= value <= maximum:
-            raise argparse.ArgumentTypeError(f'must be from {minimum} to {maximum}, got {text}')
-
-        return value
-
-    convert.__name__ = KINDS[kind]
-    return convert
-
-
-def listed(one: Callable[[str], Any]) -> Callable[[str], list[Any]]:
-    """A type of an option: several values, separated by commas, each counted once."""
-
-    def convert(text: str) -> list[Any]:
-        try:
-            return list(dict.fromkeys(one(part.strip()) for part in text.split(',')))
-        except ValueError:
-            kind = one.__name__
-            raise argparse.ArgumentTypeError(f"each must be a {kind}, got '{text}'") from None
-
-    return convert
-
-
-def one_of(words: Sequence[str]) -> Callable[[str], str]:
-    """A type of an option: one of these words."""
-
-    def convert(text: str) -> str:
-        if text not in words:
-            raise argparse.ArgumentTypeError(f"'{text}' is none of {', '.join(words)}")
-
-        return text
-
-    return convert
-
-
-def _pair(text: str) -> tuple[str, str]:
-    name, equals, column = text.partition('=')
-    if not (name and equals and column):
-        raise argparse.ArgumentTypeError(f"must be TABLE=COLUMN, got '{text}'")
-
-    return name, column
 
 
 def add_commands(commands: Any, run: Callable[[argparse.Namespace], int]) -> None:
-    """Add both commands to a program.
+    """Add the benchmark commands to a program.
 
     Args:
         commands (argparse._SubParsersAction):
             The commands of the program.
         run (Callable):
-            Runs either of them. It finds in ``options.measure`` a function of the options that
+            Runs any of them. It finds in ``options.measure`` a function of the options that
             returns the report in Markdown and the number of TabDiff's rows that failed.
     """
+    add_quality(commands).set_defaults(run=run, measure=run_quality)
     for add, measure in ((_add_imputation, _imputation), (_add_conditions, _conditions)):
         command = add(commands)
         command.add_argument(
@@ -117,7 +71,7 @@ def _add_imputation(commands: Any) -> argparse.ArgumentParser:
     )
     command.add_argument(
         '--target',
-        type=_pair,
+        type=pair,
         action='append',
         default=[],
         metavar='TABLE=COLUMN',

@@ -15,6 +15,9 @@ from sdv_tabdiff.benchmark.tables import BenchmarkError
 
 PROBLEM = 'problem'
 
+# What of a row's key to show beside the progress bar.
+PARTS = ('table', 'rate', 'method', 'synthesizer', 'seed')
+
 
 class NotInstalledError(Exception):
     """A method's library is absent: its row says so, and the others go on."""
@@ -83,7 +86,7 @@ class ResultFile:
         rows = [self._rows[identity] for identity in identities if identity in self._rows]
         frame = pd.DataFrame(rows, columns=self.columns)
         for name in frame.columns.difference([*self.key, PROBLEM]):
-            frame[name] = pd.to_numeric(frame[name])
+            frame[name] = pd.to_numeric(frame[name].replace('nan', ''))
 
         return frame
 
@@ -91,7 +94,7 @@ class ResultFile:
 def _text(value: Any) -> str:
     # Without line breaks, of which messages have some, a row is a line.
     text = f'{value:.6g}' if isinstance(value, float) else str(value)
-    return '' if value is None else ' '.join(text.split())
+    return '' if value is None or text == 'nan' else ' '.join(text.split())
 
 
 @dataclass(frozen=True)
@@ -123,7 +126,7 @@ def run_jobs(jobs: Sequence[Job]) -> None:
     """Do the jobs whose rows are not saved yet, and show on stderr how far it is."""
     with tqdm([job for job in jobs if not job.file.done(job.key)], unit='row') as progress:
         for job in progress:
-            words = (_text(job.key.get(name)) for name in ('table', 'rate', 'method'))
+            words = (_text(job.key.get(name)) for name in PARTS)
             progress.set_description(' '.join(word for word in words if word))
             job.run()
 

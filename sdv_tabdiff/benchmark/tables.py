@@ -73,6 +73,13 @@ def _described(metadata: Metadata) -> dict[str, dict[str, Any]]:
     return next(iter(metadata.tables.values())).columns
 
 
+def half_of(table: BenchmarkTable) -> tuple[BenchmarkTable, pd.DataFrame]:
+    """The table with a random half of its training rows, and the other half."""
+    half = table.train.sample(frac=0.5, random_state=0)
+    rest = table.train.drop(index=half.index)
+    return replace(table, train=half.reset_index(drop=True)), rest.reset_index(drop=True)
+
+
 def some_rows(rows: pd.DataFrame, number: int | None) -> pd.DataFrame:
     """At most so many rows, drawn at random but always the same ones."""
     if number is None or len(rows) <= number:

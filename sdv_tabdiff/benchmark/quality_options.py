@@ -1,0 +1,149 @@
+"""The options of ``sdv-tabdiff benchmark``."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from sdv_tabdiff.benchmark.option_types import OUTPUT, at_least, listed
+
+SYNTHESIZERS = ('TabDiff', 'CTGAN', 'TVAE', 'GaussianCopula')
+
+
+def add_quality(commands: Any) -> argparse.ArgumentParser:
+    """Add the command to a program."""
+    command = commands.add_parser(
+        'benchmark',
+        help='compare TabDiff with other synthesizers on your tables',
+        description='Fit synthesizers to the training rows of tables, sample as many rows and '
+        'measure how good they are and what they cost. Results are saved run by run, and a '
+        'command that is started again goes on where it was. Writes quality.csv, quality.md and '
+        'quality.html.',
+    )
+    command.add_argument(
+        '--data',
+        type=Path,
+        metavar='FOLDER',
+        help='folder with NAME.csv.gz, NAME.metadata.json and splits/NAME.json of each table '
+        "(default: download the paper's tables from UCI, once)",
+    )
+    command.add_argument(
+        '--tables', type=listed(str), metavar='NAMES', help='tables, as in a,b (default: all)'
+    )
+    command.add_argument(
+        '--target',
+        type=pair,
+        action='append',
+        default=[],
+        metavar='TABLE=COLUMN',
+        help="column to predict in a table that is not one of the paper's; may be repeated",
+    )
+    command.add_argument(
+        '--synthesizers',
+        type=listed(str),
+        default=','.join(SYNTHESIZERS),
+        metavar='NAMES',
+        help='synthesizers, with their own defaults (default: %(default)s). A bootstrap of the '
+        'training rows always stands beside them',
+    )
+    command.add_argument(
+        '--parameters',
+        action='append',
+        metavar='VARIANT',
+        help='variant of TabDiff: default, PAPER, ablation (learnable or fixed schedules with a '
+        'stochastic or deterministic sampler), PAPER-ablation, or NAME={...} in JSON; may be '
+        'repeated (default: default)',
+    )
+    _add_sizes(command)
+    command.add_argument(
+        '--measures', type=listed(str), metavar='NAMES', help='measures (default: all)'
+    )
+    command.add_argument(
+        '--halves',
+        action='store_true',
+        help='fit once more to one half of the training rows, and measure the DCR share with the '
+        'other half',
+    )
+    command.add_argument(
+        '--paper', type=Path, metavar='CSV', help='published figures to show beside the results'
+    )
+    command.add_argument(
+        '--output',
+        type=Path,
+        default=OUTPUT,
+        metavar='DIR',
+        help='folder for the results (default: %(default)s)',
+    )
+    return command
+
+
+def pair(text: str) -> tuple[str, str]:
+    """A type of an option: a table and one of its columns."""
+    name, equals, column = text.partition('=')
+    if not (name and equals and column):
+        raise argparse.ArgumentTypeError(f"must be TABLE=COLUMN, got '{text}'")
+
+    return name, column
+
+
+def _add_sizes(command: argparse.ArgumentParser) -> None:
+    seeds = listed(at_least(int, 0))
+    command.add_argument(
+        '--seeds', type=seeds, default='0', metavar='LIST', help='random seeds (default: 0)'
+    )
+    command.add_argument(
+        '--peer-seeds',
+        type=seeds,
+        metavar='LIST',
+        help='random seeds of the others than TabDiff (default: the same)',
+    )
+    command.add_argument(
+        '--time-budget',
+        type=at_least(float, 0.1),
+        metavar='SECONDS',
+        help='train every synthesizer for about so long (default: as long as it takes)',
+    )
+    command.add_argument(
+        '--max-rows', type=at_least(int, 4), metavar='N', help='largest number of training rows'
+    )
+
+
+def run_quality(options: argparse.Namespace) -> tuple[str, int]:
+    """Run the command; returns the report and the number of TabDiff's rows that failed."""
+    from sdv_tabdiff.benchmark import download, paper, quality, quality_report, tables
+    from sdv_tabdiff.benchmark.synthesizers import variants
+    from sdv_tabdiff.evaluation import MEASURES
+
+    names = options.tables
+    data = options.data or download.fetch(names)
+    loaded = [
+        tables.load_table(data, name, dict(options.target))
+        for name in names or tables.table_names(data)
+    ]
+    plan = quality.Plan(
+        data=data,
+        synthesizers=_known(options.synthesizers, SYNTHESIZERS, 'synthesizer'),
+        variants=[one for word in options.parameters or ['default'] for one in variants(word)],
+        seeds=options.seeds,
+        peer_seeds=options.peer_seeds,
+        measures=_known(options.measures or list(MEASURES), MEASURES, 'measure'),
+        halves=options.halves,
+        seconds=options.time_budget,
+        max_rows=options.max_rows,
+    )
+    published = paper.load_paper(options.paper) if options.paper else None
+    frame = quality.run(loaded, plan, options.output)
+    return quality_report.write(frame, options.output, published), _failures(frame)
+
+
+def _known(names: list[str], known: Any, kind: str) -> list[str]:
+    from sdv_tabdiff.benchmark.tables import BenchmarkError
+
+    for name in names:
+        if name not in known:
+            raise BenchmarkError(f"There is no {kind} '{name}'. There are {', '.join(known)}.")
+
+    return names
+
+
+def _failures(frame: Any) -> int:
+    return int((frame['synthesizer'].str.startswith('TabDiff') & (frame['problem'] != '')).sum())

@@ -1,0 +1,167 @@
+"""The synthesizers to compare: TabDiff in any variant, those of SDV, and a bootstrap."""
+
+import json
+import math
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+from sdv.metadata import Metadata
+from sdv.single_table import (
+    CTGANSynthesizer,
+    GaussianCopulaSynthesizer,
+    TVAESynthesizer,
+)
+
+from sdv_tabdiff.benchmark.tables import BenchmarkError
+from sdv_tabdiff.parameters import PAPER
+from sdv_tabdiff.sdv_versions import for_sdv, from_sdv
+from sdv_tabdiff.synthesizer import TabDiffSynthesizer
+
+TABDIFF, BOOTSTRAP = 'TabDiff', 'Bootstrap'
+PEERS = {
+    'CTGAN': CTGANSynthesizer,
+    'TVAE': TVAESynthesizer,
+    'GaussianCopula': GaussianCopulaSynthesizer,
+}
+BY_EPOCHS = ('CTGAN', 'TVAE')
+DEFAULT_NAMES = (TABDIFF, *PEERS)
+NAMES = (*DEFAULT_NAMES, BOOTSTRAP)
+
+# The four corners of the paper's ablation, on top of whatever else a variant says.
+ABLATION: dict[str, dict[str, Any]] = {
+    f'{schedules}-{sampler}': {
+        'learnable_schedules': schedules == 'learnable',
+        'stochastic_sampler': sampler == 'stochastic',
+    }
+    for schedules in ('fixed', 'learnable')
+    for sampler in ('deterministic', 'stochastic')
+}
+
+
+@dataclass(frozen=True)
+class Variant:
+    """TabDiff with parameters of its own."""
+
+    name: str = ''
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """What to call it in a table."""
+        return f'{TABDIFF} {self.name}'.strip()
+
+
+def variants(text: str) -> list[Variant]:
+    """The variants that a word of the command line stands for.
+
+    Args:
+        text (str):
+            ``default``, ``PAPER``, ``ablation`` (the four corners on top of the default),
+            ``PAPER-ablation``, one of the corners, such as ``fixed-stochastic``, or
+            ``NAME={...}`` with parameters in JSON.
+
+    Raises:
+        BenchmarkError:
+            If it stands for nothing.
+    """
+    name, equals, content = text.partition('=')
+    if equals:
+        return [Variant(name.strip(), _json(content))]
+    if name in ABLATION:
+        return [Variant(name, ABLATION[name])]
+
+    known = {
+        'default': [Variant()],
+        'PAPER': [Variant('PAPER', PAPER)],
+        'ablation': [Variant(corner, values) for corner, values in ABLATION.items()],
+        'PAPER-ablation': [
+            Variant(f'PAPER {corner}', {**PAPER, **values}) for corner, values in ABLATION.items()
+        ],
+    }
+    if name not in known:
+        words = ', '.join([*known, *ABLATION])
+        raise BenchmarkError(f"'{text}' is none of {words}, nor NAME={{...}} in JSON.")
+
+    return known[name]
+
+
+def _json(text: str) -> dict[str, Any]:
+    try:
+        parameters = json.loads(text)
+    except ValueError as error:
+        raise BenchmarkError(f"'{text}' is not JSON: {error}.") from error
+
+    if not isinstance(parameters, dict):
+        raise BenchmarkError(f'\'{text}\' must be parameters by name, as in {{"epochs": 10}}.')
+
+    return {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in parameters.items()
+    }
+
+
+class Bootstrap:
+    """Training rows, drawn with replacement: what no honest synthesizer can be much closer than."""
+
+    def __init__(self, seed: int):
+        self._seed = seed
+
+    def fit(self, data: dict[str, pd.DataFrame] | pd.DataFrame) -> None:
+        """Remember the rows."""
+        self._rows = from_sdv(data)
+
+    def sample(self, num_rows: int) -> pd.DataFrame:
+        """Draw from the rows."""
+        drawn = self._rows.sample(num_rows, replace=True, random_state=self._seed)
+        return drawn.reset_index(drop=True)
+
+
+def new_synthesizer(
+    name: str,
+    metadata: Metadata,
+    seed: int,
+    parameters: dict[str, Any] | None = None,
+    seconds: float | None = None,
+) -> Any:
+    """A synthesizer of this name, not fitted yet.
+
+    Args:
+        name (str):
+            One of ``NAMES``.
+        metadata (sdv.metadata.Metadata):
+            Metadata of the table.
+        seed (int):
+            Seed of TabDiff and of the bootstrap. The others draw from the global generators.
+        parameters (dict or None):
+            Parameters of the class.
+        seconds (float or None):
+            How long TabDiff may train.
+    """
+    parameters = dict(parameters or {})
+    if name == BOOTSTRAP:
+        return Bootstrap(seed)
+    if name != TABDIFF:
+        return PEERS[name](metadata, **parameters)
+    if seconds is not None:
+        parameters.setdefault('max_training_time', seconds)
+
+    return TabDiffSynthesizer(metadata, random_state=seed, **parameters)
+
+
+def epochs_within(
+    name: str, metadata: Metadata, rows: pd.DataFrame, table: str, seconds: float
+) -> int:
+    """How many epochs of CTGAN or TVAE fit into a time, measured by two short fits.
+
+    Their work before the first epoch is long, so that one fit cannot tell how long an epoch is.
+    """
+    times = []
+    for epochs in (1, 3):
+        start = time.monotonic()
+        PEERS[name](metadata, epochs=epochs).fit(for_sdv(rows, table))
+        times.append(time.monotonic() - start)
+
+    epoch = max((times[1] - times[0]) / 2, 1e-3)
+    return max(1, math.floor((seconds - times[0]) / epoch) + 1)
