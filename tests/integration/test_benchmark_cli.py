@@ -2,6 +2,7 @@
 
 import re
 import sys
+import urllib.error
 from pathlib import Path
 
 import numpy as np
@@ -96,6 +97,69 @@ class TestImputation:
         said = capsys.readouterr()
         assert 'RuntimeError: no luck' in said.out
         assert "2 of TabDiff's rows failed" in said.err
+
+
+class TestQuality:
+    SMALL = [
+        '--synthesizers',
+        'TabDiff',
+        '--parameters',
+        'small={"epochs": 2, "trunk_dims": [8]}',
+        '--target',
+        'animals=adult',
+        '--measures',
+        'shape_error,trend_error,c2st_boosted,mle,imputation,dcr_share',
+    ]
+
+    def test_results_pictures_and_a_second_run(self, folder, tmp_path, capsys):
+        paper = tmp_path / 'paper.csv'
+        paper.write_text('metric,dataset,method,value\nshape_error,animals,TabDiff,0.63\n')
+        arguments = ['benchmark', '--data', folder, *self.SMALL, '--paper', str(paper)]
+        assert main(arguments) == 0
+
+        said = capsys.readouterr()
+        assert re.search(r'\| Bootstrap +\| [\d.]+ ', said.out)
+        assert re.search(r'\| TabDiff small +\| [\d.]+ ', said.out)
+        assert re.search(r'\| TabDiff \(paper\) +\| 0.63 ', said.out)
+        output = Path('sdv-tabdiff-benchmark')
+        assert {'quality.csv', 'quality.md', 'quality.html', 'runs'} == {
+            path.name for path in output.iterdir()
+        }
+        content = (output / 'quality.csv').read_bytes()
+        assert main(arguments) == 0
+        assert capsys.readouterr().out == said.out
+        assert (output / 'quality.csv').read_bytes() == content
+
+    def test_failures_are_named_and_counted(self, folder, capsys):
+        broken = ['--parameters', 'broken={"epochs": -1}', '--measures', 'shape_error']
+        arguments = ['benchmark', '--data', folder, '--synthesizers', 'TabDiff']
+        assert main([*arguments, *broken]) == 1
+        said = capsys.readouterr()
+        assert "'epochs'" in said.out
+        assert "1 of TabDiff's rows failed" in said.err
+
+    @pytest.mark.parametrize(
+        ('arguments', 'words'),
+        [
+            (['--synthesizers', 'GPT'], "no synthesizer 'GPT'"),
+            (['--measures', 'charm'], "no measure 'charm'"),
+            (['--parameters', 'fast'], "'fast' is none of default"),
+            (['--paper', 'nowhere.csv'], 'nowhere.csv'),
+            (['--tables', 'ants'], "no table 'ants'"),
+        ],
+    )
+    def test_wrong_input(self, folder, arguments, words, capsys):
+        assert words in fails(capsys, 'benchmark', '--data', folder, *arguments)
+
+    def test_without_a_folder_and_offline(self, tmp_path, monkeypatch, capsys):
+        def unreachable(*_, **__):
+            raise urllib.error.URLError('no network')
+
+        monkeypatch.setenv('SDV_TABDIFF_CACHE', str(tmp_path))
+        monkeypatch.setattr('urllib.request.urlopen', unreachable)
+
+        assert main(['benchmark', '--tables', 'magic']) == 1
+        assert 'magic: no connection (no network)' in capsys.readouterr().err
 
 
 class TestWrongInput:

@@ -1,0 +1,134 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from sdv_tabdiff.benchmark import quality, worker
+from sdv_tabdiff.benchmark.quality import Plan, run
+from sdv_tabdiff.benchmark.synthesizers import Variant
+from sdv_tabdiff.benchmark.tables import load_table
+
+from .folders import write_table
+
+SMALL = Variant('', {'epochs': 1, 'trunk_dims': (8,)})
+MEASURES = ('shape_error', 'dcr_share', 'imputation')
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return write_table(tmp_path / 'tables')
+
+
+@pytest.fixture
+def table(folder):
+    return load_table(folder, 'animals', {'animals': 'adult'})
+
+
+@pytest.fixture
+def processes(monkeypatch):
+    """Let the work of a process be done in this one; says what was done."""
+    done = []
+
+    def here(command, **_):
+        assert command[1:3] == ['-m', 'sdv_tabdiff.benchmark.worker']
+        assignment = worker.Assignment.read(worker.Path(command[3]))
+        done.append((assignment.synthesizer, assignment.seed, assignment.half))
+        worker.main(command[3])
+
+    monkeypatch.setattr(quality.subprocess, 'run', here)
+    return done
+
+
+def plan(folder, **changes):
+    usual = {'synthesizers': ['TabDiff'], 'variants': [SMALL], 'measures': MEASURES}
+    return Plan(folder, **{**usual, **changes})
+
+
+def test_a_row_for_each_synthesizer_and_seed(folder, table, processes, tmp_path):
+    frame = run([table], plan(folder, seeds=[0, 1], peer_seeds=[0]), tmp_path / 'out')
+
+    assert list(zip(frame['synthesizer'], frame['seed'])) == [
+        ('Bootstrap', '0'),
+        ('TabDiff', '0'),
+        ('TabDiff', '1'),
+    ]
+    assert (frame['problem'] == '').all()
+    assert frame[['shape_error', 'dcr_share', 'fit_seconds', 'fit_memory']].notna().all(axis=None)
+    assert frame['imputation_auc'].notna().tolist() == [False, True, True]
+    assert frame['train_rows'].tolist() == [45] * 3
+
+
+def test_all_measures(folder, table, processes, tmp_path):
+    frame = run([table], Plan(folder, synthesizers=[]), tmp_path / 'out')
+
+    found = set(frame.columns[frame.notna().all()])
+    assert {'shape_error', 'c2st_boosted', 'mle_auc', 'beta_recall', 'dcr_share'} <= found
+
+
+def test_the_bootstrap_is_the_floor_and_no_secret(folder, table, processes, tmp_path):
+    frame = run([table], plan(folder, synthesizers=[], halves=True), tmp_path / 'out')
+
+    assert frame['shape_error'][0] < 15
+    assert frame['dcr_share'][0] > 0.9
+    assert frame['dcr_share_halves'][0] > 0.9
+    assert processes == [('Bootstrap', 0, False), ('Bootstrap', 0, True)]
+
+
+def test_a_stopped_benchmark_goes_on_where_it_was(folder, table, processes, tmp_path, monkeypatch):
+    usual = quality.evaluate
+
+    def interrupted(*arguments, **options):
+        if len(processes) == 2:
+            raise KeyboardInterrupt
+
+        return usual(*arguments, **options)
+
+    monkeypatch.setattr(quality, 'evaluate', interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run([table], plan(folder, seeds=[0, 1], peer_seeds=[0]), tmp_path / 'out')
+
+    monkeypatch.setattr(quality, 'evaluate', usual)
+    frame = run([table], plan(folder, seeds=[0, 1], peer_seeds=[0]), tmp_path / 'out')
+
+    # The fit that was done is not done again, although it had no row yet.
+    assert processes == [('Bootstrap', 0, False), ('TabDiff', 0, False), ('TabDiff', 1, False)]
+    assert len(frame) == 3
+    again = run([table], plan(folder, seeds=[0, 1], peer_seeds=[0]), tmp_path / 'out')
+    pd.testing.assert_frame_equal(again, frame)
+    assert len(processes) == 3
+
+
+def test_a_failure_is_recorded_and_tried_again(folder, table, processes, tmp_path):
+    broken = [Variant('broken', {'epochs': -1}), SMALL]
+
+    frame = run([table], plan(folder, variants=broken), tmp_path / 'out')
+
+    assert frame['synthesizer'].tolist() == ['Bootstrap', 'TabDiff broken', 'TabDiff']
+    assert "'epochs'" in frame['problem'][1]
+    assert frame['problem'][[0, 2]].tolist() == ['', '']
+    run([table], plan(folder, variants=broken), tmp_path / 'out')
+    assert len(processes) == 4
+
+
+def test_a_process_that_dies_is_a_failure(folder, table, tmp_path, monkeypatch):
+    monkeypatch.setattr(quality.subprocess, 'run', lambda *_, **__: None)
+
+    frame = run([table], plan(folder), tmp_path / 'out')
+
+    assert frame['problem'].str.contains('without a result').all()
+
+
+def test_other_parameters_are_another_run(folder, table, processes, tmp_path):
+    for epochs in (1, 2):
+        variant = Variant('', {'epochs': epochs, 'trunk_dims': (8,)})
+        run([table], plan(folder, variants=[variant]), tmp_path / 'out')
+
+    assert processes == [('Bootstrap', 0, False), ('TabDiff', 0, False), ('TabDiff', 0, False)]
+
+
+def test_a_table_without_a_target(folder, processes, tmp_path):
+    frame = run(
+        [load_table(folder, 'animals')], plan(folder, measures=('mle', 'shape_error')), tmp_path
+    )
+
+    assert (frame['problem'] == '').all()
+    assert np.isfinite(frame['shape_error']).all()

@@ -1,0 +1,111 @@
+import pandas as pd
+import pytest
+from sdv.metadata import Metadata
+
+from sdv_tabdiff import PAPER, TabDiffSynthesizer
+from sdv_tabdiff.benchmark import synthesizers
+from sdv_tabdiff.benchmark.synthesizers import (
+    Bootstrap,
+    epochs_within,
+    new_synthesizer,
+    variants,
+)
+from sdv_tabdiff.benchmark.tables import BenchmarkError
+
+from .folders import animals, described
+
+METADATA = Metadata.load_from_dict(described())
+
+
+class TestVariants:
+    def test_default(self):
+        (variant,) = variants('default')
+
+        assert variant.title == 'TabDiff'
+        assert variant.parameters == {}
+
+    def test_paper(self):
+        (variant,) = variants('PAPER')
+
+        assert variant.title == 'TabDiff PAPER'
+        assert variant.parameters == PAPER
+
+    @pytest.mark.parametrize(('word', 'base'), [('ablation', {}), ('PAPER-ablation', PAPER)])
+    def test_ablation_has_four_corners(self, word, base):
+        found = variants(word)
+
+        corners = {
+            (one.parameters['learnable_schedules'], one.parameters['stochastic_sampler'])
+            for one in found
+        }
+        assert len(found) == len(corners) == 4
+        assert all(base.items() - one.parameters.items() <= base.items() for one in found)
+        assert len({one.title for one in found}) == 4
+
+    def test_one_corner(self):
+        (variant,) = variants('learnable-deterministic')
+
+        assert variant.parameters == {'learnable_schedules': True, 'stochastic_sampler': False}
+
+    def test_parameters_in_json(self):
+        (variant,) = variants('wide={"trunk_dims": [64, 64], "epochs": 3}')
+
+        assert variant.title == 'TabDiff wide'
+        assert variant.parameters == {'trunk_dims': (64, 64), 'epochs': 3}
+        new_synthesizer('TabDiff', METADATA, 0, variant.parameters)
+
+    @pytest.mark.parametrize('text', ['nonsense', 'a={', 'a=[1]', 'a=3'])
+    def test_what_stands_for_nothing_is_an_error(self, text):
+        with pytest.raises(BenchmarkError, match=text.split('=')[0]):
+            variants(text.replace('a=', 'a='))
+
+
+def test_bootstrap_draws_training_rows():
+    rows = animals()
+    bootstrap = Bootstrap(seed=1)
+    bootstrap.fit({'animals': rows})
+
+    drawn = bootstrap.sample(200)
+
+    assert len(drawn) == 200
+    assert drawn.index.tolist() == list(range(200))
+    assert set(drawn['size']) <= set(rows['size'])
+    assert drawn.duplicated().any()
+    pd.testing.assert_frame_equal(drawn, bootstrap.sample(200))
+
+
+def test_tabdiff_gets_its_seed_and_its_time():
+    synthesizer = new_synthesizer('TabDiff', METADATA, 7, {'epochs': 2}, seconds=30)
+
+    assert isinstance(synthesizer, TabDiffSynthesizer)
+    assert synthesizer.random_state == 7
+    assert synthesizer.max_training_time == 30
+    assert synthesizer.epochs == 2
+
+
+class Clock:
+    """A clock that fits move on: four seconds, and two for each epoch."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def monotonic(self):
+        return self.now
+
+    def synthesizer(self, metadata, epochs):
+        clock = self
+
+        class Fit:
+            def fit(self, data):
+                clock.now += 4 + 2 * epochs
+
+        return Fit()
+
+
+@pytest.mark.parametrize(('seconds', 'epochs'), [(100, 48), (6, 1), (1, 1), (8.5, 2)])
+def test_epochs_fill_the_time(seconds, epochs, monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(synthesizers, 'time', clock)
+    monkeypatch.setitem(synthesizers.PEERS, 'CTGAN', clock.synthesizer)
+
+    assert epochs_within('CTGAN', METADATA, animals(), 'animals', seconds) == epochs
