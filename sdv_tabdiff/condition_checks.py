@@ -101,12 +101,11 @@ def _check_range(option: Between, facts: ColumnFacts) -> None:
 
     low, high = range_points(option, facts)
     if facts.low is None or low > high or low > facts.high or high < facts.low:
-        reason = (
-            'It is empty.'
-            if low > high
-            else (f'The values go from {facts.low} to {facts.high} in the original data.')
-        )
-        raise ValueError(f"No value of column '{facts.name}' lies in {option!r}. {reason}")
+        reason = f'The values go from {facts.low} to {facts.high} in the original data'
+        if facts.step is not None:
+            reason += f', in steps of {facts.step}'
+
+        raise ValueError(f"No value of column '{facts.name}' lies in {option!r}. {reason}.")
 
 
 def range_points(option: Between, facts: ColumnFacts) -> tuple[Any, Any]:
@@ -118,7 +117,7 @@ def range_points(option: Between, facts: ColumnFacts) -> tuple[Any, Any]:
         points = points_of(ends[given], facts)
         low, high = points.get(0, low), points.get(1, high)
 
-    return facts.whole_bounds(low, high) if facts.is_integer else (low, high)
+    return facts.bounds(low, high)
 
 
 def points_of(values: pd.Series, facts: ColumnFacts) -> pd.Series:

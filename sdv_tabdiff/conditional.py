@@ -41,7 +41,7 @@ class ConditionalSynthesizer(AnyContainerSynthesizer):
         transformed = super()._preprocess_helper(table_data)
         properties = self._original_metadata.tables[self._table_name].columns
         self._facts = {
-            name: ColumnFacts.learn(table_data[name], properties[name])
+            name: ColumnFacts.learn(table_data[name], properties[name], self.enforce_rounding)
             for name in table_data.columns
             if name in properties
         }

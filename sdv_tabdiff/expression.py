@@ -95,9 +95,10 @@ class Expression:
             return None
 
         low, high = range_points(option, facts)
-        # Values are rounded later on: half a unit beyond the end still ends up inside.
-        half = 0.5 if facts.is_integer else 0
-        scores = self._scores(name, pd.Series([low - half, high + half] if half else [low, high]))
+        # Values are rounded later on: half a step beyond the end still ends up inside.
+        half = 0.5 * facts.step if facts.step is not None else None
+        ends = [low, high] if half is None else [low - half, high + half]
+        scores = self._scores(name, pd.Series(ends))
         return Restriction(
             -np.inf if low <= facts.low else scores[0],
             np.inf if high >= facts.high else scores[1],

@@ -8,9 +8,13 @@ import numpy as np
 import pandas as pd
 
 from sdv_tabdiff.levels import distinct_levels
+from sdv_tabdiff.transformers import coarsest_unit
 
 LEVEL_SDTYPES = ('categorical', 'boolean', 'ordinal')
 ORDERED_SDTYPES = ('numerical', 'datetime')
+
+# More than these SDV does not round to.
+MAX_DECIMALS = 14
 
 
 @dataclass
@@ -25,6 +29,8 @@ class ColumnFacts:
         levels: Its distinct values, if it is a category.
         low: Its smallest value, if it is a number or a date.
         high: Its largest value.
+        step: What generated values are multiples of: a number, a time span, or None if they are
+            not rounded.
         datetime_format: How its dates are written, if they are text.
     """
 
@@ -35,10 +41,13 @@ class ColumnFacts:
     levels: pd.Index | None = None
     low: Any = None
     high: Any = None
+    step: Any = None
     datetime_format: str | None = None
 
     @classmethod
-    def learn(cls, column: pd.Series, properties: dict[str, Any]) -> 'ColumnFacts':
+    def learn(
+        cls, column: pd.Series, properties: dict[str, Any], rounded: bool = True
+    ) -> 'ColumnFacts':
         """Look at a column of the training data.
 
         Args:
@@ -46,6 +55,8 @@ class ColumnFacts:
                 The column.
             properties (dict):
                 What the metadata says about it.
+            rounded (bool):
+                Whether generated numbers get the decimals of the column.
         """
         facts = cls(
             column.name,
@@ -60,8 +71,19 @@ class ColumnFacts:
             points = facts.to_points(column.dropna())
             if len(points):
                 facts.low, facts.high = points.min(), points.max()
+                facts.step = facts._learn_step(points, rounded)
 
         return facts
+
+    def _learn_step(self, points: pd.Series, rounded: bool) -> Any:
+        if self.sdtype == 'datetime':
+            ticks = points.astype('datetime64[ns]').astype('int64').to_numpy(dtype=np.float64)
+            return pd.Timedelta(coarsest_unit(ticks), 'ns')
+        if self.is_integer:
+            return 1.0
+
+        decimals = shared_decimals(points.to_numpy()) if rounded else None
+        return None if decimals is None else 10.0**-decimals
 
     @property
     def is_ordered(self) -> bool:
@@ -126,12 +148,36 @@ class ColumnFacts:
         dates = pd.to_datetime(values[~written]).dt.strftime(self.datetime_format)
         return values.astype(object).where(written, dates)
 
-    def whole_bounds(self, low: float, high: float) -> tuple[float, float]:
-        """The whole numbers at the ends of a range, for a column of whole numbers."""
-        if not self.is_integer:
+    def bounds(self, low: Any, high: Any) -> tuple[Any, Any]:
+        """The smallest and the largest value in a range, as far as the column is rounded.
+
+        The first is larger than the second if there is none.
+        """
+        if self.step is None:
             return low, high
 
+        if self.sdtype == 'datetime':
+            unit = self.step.value
+            first, last = -(-low.value // unit) * unit, high.value // unit * unit
+            return pd.Timestamp(first), pd.Timestamp(last)
+
+        # 0.3 is a multiple of 0.1, whatever binary fractions make of it: count in whole steps.
+        per_unit = round(1 / self.step)
+        first, last = (round(end * per_unit, 6) for end in (low, high))
         return (
-            math.ceil(low) if math.isfinite(low) else low,
-            math.floor(high) if math.isfinite(high) else high,
+            math.ceil(first) / per_unit if math.isfinite(first) else low,
+            math.floor(last) / per_unit if math.isfinite(last) else high,
         )
+
+
+def shared_decimals(values: np.ndarray) -> int | None:
+    """The number of decimals that all values have at most; None if they are not rounded."""
+    for decimals in range(MAX_DECIMALS + 1):
+        # A few values tell most of the time that these are not enough.
+        for part in (values[:100], values):
+            if not (np.round(part, decimals) == part).all():
+                break
+        else:
+            return decimals
+
+    return None

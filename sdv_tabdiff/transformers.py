@@ -29,6 +29,17 @@ NANOSECONDS = {
 }
 
 
+def coarsest_unit(timestamps: FloatArray) -> int:
+    """Nanoseconds of the longest unit that all times are multiples of."""
+    whole = timestamps.astype(np.int64)
+    for unit in NANOSECONDS.values():
+        # A float64 holds today's nanoseconds only to the nearest 256.
+        if len(whole) and (np.abs((whole + 512) % unit - 512) <= 512).all():
+            return unit
+
+    return 1
+
+
 class _NormalScoresMixin:
     """Map values to normal scores, with missing values in a column of their own."""
 
@@ -148,7 +159,7 @@ class DatetimeQuantileNormalizer(_NormalScoresMixin, UnixTimestampEncoder):
     def _fit(self, data: pd.Series) -> None:
         super()._fit(data)
         timestamps = self._timestamps(data)
-        self._unit = self._coarsest_unit(timestamps[~np.isnan(timestamps)])
+        self._unit = coarsest_unit(timestamps[~np.isnan(timestamps)])
         self._fit_scores(timestamps)
 
     def _convert_to_datetime(self, data: Any) -> Any:
@@ -162,16 +173,6 @@ class DatetimeQuantileNormalizer(_NormalScoresMixin, UnixTimestampEncoder):
 
     def _timestamps(self, data: pd.Series) -> FloatArray:
         return self._transform_helper(data).to_numpy(dtype=np.float64)
-
-    @staticmethod
-    def _coarsest_unit(timestamps: FloatArray) -> int:
-        whole = timestamps.astype(np.int64)
-        for unit in NANOSECONDS.values():
-            # A float64 holds today's nanoseconds only to the nearest 256.
-            if len(whole) and (np.abs((whole + 512) % unit - 512) <= 512).all():
-                return unit
-
-        return 1
 
     def _transform(self, data: pd.Series) -> np.ndarray:
         return self._to_scores(self._timestamps(data))

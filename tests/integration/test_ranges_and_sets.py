@@ -350,6 +350,12 @@ IMPOSSIBLE = {
     'dates outside': ('moment', Between('1999-01-01', '1999-12-31'), ['1999']),
     'text dates outside': ('day', Between(None, '01.01.1999'), ['01.01.1999']),
     'between whole numbers': ('whole', Between(1.2, 1.8), ['1.2']),
+    'between decimals': ('rounded', Between(50.01, 50.09), ['50.01', '0.1']),
+    'between seconds': (
+        'moment',
+        Between('2020-06-01 10:00:00.1', '2020-06-01 10:00:00.9'),
+        ['2020-06-01'],
+    ),
     'between states': ('few', Between(5, 7), ['5', '7']),
     'between categories': ('job', Between('cook', 'nurse'), ['OneOf']),
     'between booleans': ('flag', Between(0, 1), ['OneOf']),

@@ -71,6 +71,32 @@ def test_text_becomes_a_date_in_a_column_of_dates():
     assert facts.like_column(pd.Series(['2021-02-03'])).tolist() == [pd.Timestamp('2021-02-03')]
 
 
-def test_ends_of_a_range_of_whole_numbers():
-    assert learn([3, 1], sdtype='numerical').whole_bounds(1.2, 2.9) == (2, 2)
-    assert learn([3.5, 1], sdtype='numerical').whole_bounds(1.2, 2.9) == (1.2, 2.9)
+@pytest.mark.parametrize(
+    ('values', 'low', 'high', 'expected'),
+    [
+        ([3, 1], 1.2, 2.9, (2, 2)),
+        ([3, 1], 1, 2, (1, 2)),
+        ([3.5, 1], 1.23, 2.99, (1.3, 2.9)),
+        ([0.1, 0.2], 0.1 + 0.2, 0.3, (0.3, 0.3)),
+        ([123456789.12, 1], 123456789.12, 123456789.125, (123456789.12, 123456789.12)),
+        ([3.5, 1], 1.21, 1.29, (1.3, 1.2)),
+        ([3.5, 1], -np.inf, np.inf, (-np.inf, np.inf)),
+        ([np.pi, np.nan], 1.23, 2.9, (1.23, 2.9)),
+    ],
+)
+def test_bounds_are_rounded_as_the_column_is(values, low, high, expected):
+    assert learn(values, sdtype='numerical').bounds(low, high) == expected
+
+
+def test_bounds_of_a_column_that_is_not_rounded():
+    facts = ColumnFacts.learn(pd.Series([3.5, 1]), {'sdtype': 'numerical'}, rounded=False)
+
+    assert facts.bounds(1.23, 2.99) == (1.23, 2.99)
+
+
+def test_bounds_of_days():
+    facts = learn(pd.to_datetime(['2020-01-01', '2020-03-01']), sdtype='datetime')
+
+    found = facts.bounds(pd.Timestamp('2020-01-05 10:00'), pd.Timestamp('2020-01-09 11:00'))
+
+    assert found == (pd.Timestamp('2020-01-06'), pd.Timestamp('2020-01-09'))
