@@ -11,20 +11,12 @@ import numpy as np
 import pandas as pd
 
 from sdv_tabdiff.benchmark import peers
-from sdv_tabdiff.benchmark.measures import (
-    cell_scores,
-    class_scores,
-    hide_cells,
-    log_of,
-    log_scores,
-)
+from sdv_tabdiff.benchmark.measures import cell_scores, hide_cells
 from sdv_tabdiff.benchmark.results import Job, ResultFile, markdown, run_jobs, summarised
-from sdv_tabdiff.benchmark.tables import (
-    CATEGORIES,
-    NUMBERS,
-    REGRESSION,
-    BenchmarkTable,
-)
+from sdv_tabdiff.benchmark.tables import CATEGORIES, NUMBERS, BenchmarkTable
+from sdv_tabdiff.evaluation import imputation_scores
+from sdv_tabdiff.evaluation.predictions import AUC, level_scores, number_scores
+from sdv_tabdiff.levels import distinct_levels
 from sdv_tabdiff.synthesizer import TabDiffSynthesizer
 
 TARGET, CELLS = 'target', 'cells'
@@ -46,7 +38,7 @@ KEYS = {
 }
 ROWS = ('train_rows', 'test_rows')
 MEASURES = {
-    TARGET: ('auc', 'micro_auc', 'log_rmse', 'fit_seconds', 'seconds'),
+    TARGET: ('auc', 'micro_auc', 'log_rmse', 'rmse', 'fit_seconds', 'seconds'),
     CELLS: ('numerical_error', 'categorical_error', 'fit_seconds', 'seconds'),
 }
 
@@ -209,42 +201,22 @@ def _target_by_tabdiff(
 ) -> dict[str, float]:
     synthesizer, fit_seconds = fits.get(table, seed, form)
     start = time.monotonic()
-    questions = table.without_new_levels(table.test).drop(columns=table.target)
-    if table.task == REGRESSION:
-        draws = synthesizer.impute(
-            questions, num_draws=fits.plan.draws, guidance=omega, random_state=seed
-        )
-        draws = draws if isinstance(draws, list) else [draws]
-        logs = [log_of(draw[table.target].to_numpy(dtype=float)) for draw in draws]
-        predicted = np.mean(logs, axis=0)
-    else:
-        answers = synthesizer.impute_probabilities(
-            questions, columns=[table.target], guidance=omega
-        )
-        found = answers[table.target].loc[questions.index]
-        # One by one, because pandas takes a list of two booleans for a choice of rows.
-        predicted = np.column_stack([found[level] for level in target_levels(table)])
-
-    seconds = time.monotonic() - start
-    return {**_target_scores(table, predicted), 'fit_seconds': fit_seconds, 'seconds': seconds}
+    scores = imputation_scores(
+        synthesizer, table.test, table.metadata, table.target, omega, fits.plan.draws, seed
+    )
+    return {**scores, 'fit_seconds': fit_seconds, 'seconds': time.monotonic() - start}
 
 
 def _target_by_trees(table: BenchmarkTable, seed: int) -> dict[str, float]:
-    levels = [] if table.task == REGRESSION else target_levels(table)
-    return _target_scores(table, peers.predict_target(table, levels, seed))
+    predicted, truth = peers.predict_target(table, seed), table.test[table.target]
+    if table.task != AUC:
+        return number_scores(str(table.task), truth, predicted)
 
-
-def target_levels(table: BenchmarkTable) -> list[Any]:
-    """The negative and the positive level of the target: the positive one is the rarer."""
-    return list(table.train[table.target].value_counts().index)
-
-
-def _target_scores(table: BenchmarkTable, predicted: np.ndarray) -> dict[str, float]:
-    truth = table.test[table.target].to_numpy()
-    if table.task == REGRESSION:
-        return log_scores(truth, predicted)
-
-    return class_scores(truth == target_levels(table)[1], predicted)
+    # Levels that only test rows have come last, and have no chance.
+    levels = distinct_levels(pd.concat([table.train[table.target], truth]).astype(object))
+    probabilities = np.zeros((len(truth), len(levels)))
+    probabilities[:, : predicted.shape[1]] = predicted
+    return level_scores(levels.get_indexer(truth.astype(object)), probabilities)
 
 
 def _cells_row(

@@ -1,44 +1,11 @@
-"""What the benchmark measures, and the cells that it hides for that."""
+"""The cells that the imputation benchmark hides, and how well they are filled in."""
 
 from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from sklearn.metrics import roc_auc_score
 
 from sdv_tabdiff.benchmark.tables import CATEGORIES, NUMBERS, BenchmarkTable
-
-
-def class_scores(positive: np.ndarray, probabilities: np.ndarray) -> dict[str, float]:
-    """The two areas under the ROC curve of a classification into two levels.
-
-    Args:
-        positive (numpy.ndarray):
-            Whether a row has the positive level.
-        probabilities (numpy.ndarray):
-            Probabilities of the negative and of the positive level, two columns.
-
-    Returns:
-        dict[str, float]:
-            ``auc``, that of the positive level's probability, and ``micro_auc``, that of both
-            levels' indicators and probabilities, as if they were twice as many rows.
-    """
-    indicators = np.column_stack([~positive, positive])
-    return {
-        'auc': float(roc_auc_score(positive, probabilities[:, 1])),
-        'micro_auc': float(roc_auc_score(indicators.ravel(), probabilities.ravel())),
-    }
-
-
-def log_of(values: np.ndarray) -> np.ndarray:
-    """The natural logarithm of positive numbers; anything below 1 counts as 1."""
-    return np.log(np.clip(values, 1, None))
-
-
-def log_scores(truth: np.ndarray, predicted_logs: np.ndarray) -> dict[str, float]:
-    """The root of the mean squared error of a prediction of the truth's logarithms."""
-    errors = log_of(truth) - predicted_logs
-    return {'log_rmse': float(np.sqrt(np.mean(errors**2)))}
 
 
 def hide_cells(rows: pd.DataFrame, columns: Sequence[str], rate: float, seed: int) -> pd.DataFrame:

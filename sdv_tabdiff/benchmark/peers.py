@@ -1,22 +1,21 @@
 """The methods beside TabDiff: gradient-boosted trees, and imputers of scikit-learn."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from sklearn.experimental import enable_iterative_imputer  # noqa: F401
 from sklearn.impute import IterativeImputer, KNNImputer
 
-from sdv_tabdiff.benchmark.measures import hide_cells, log_of
-from sdv_tabdiff.benchmark.results import NotInstalledError
+from sdv_tabdiff.benchmark.measures import hide_cells
 from sdv_tabdiff.benchmark.tables import (
     CATEGORIES,
     NUMBERS,
-    REGRESSION,
     BenchmarkTable,
     some_rows,
 )
+from sdv_tabdiff.evaluation.predictions import AUC, scale_of
+from sdv_tabdiff.evaluation.trees import tree_models
 from sdv_tabdiff.levels import distinct_levels
 
 TREES = {'n_estimators': 400, 'learning_rate': 0.05, 'max_depth': 6}
@@ -26,39 +25,35 @@ MAX_LEVELS, IMPUTER_ROWS = 20, 5_000
 NEIGHBOURS, TINY = 10, 1e-6
 
 
-def predict_target(table: BenchmarkTable, levels: list[Any], seed: int) -> np.ndarray:
+def predict_target(table: BenchmarkTable, seed: int) -> np.ndarray:
     """The target of the test rows, by XGBoost.
 
     Args:
         table (BenchmarkTable):
             Its test rows have no gaps in the target.
-        levels (list):
-            The negative and the positive level of a classification.
         seed (int):
             Seed of the trees.
 
     Returns:
         numpy.ndarray:
-            Probabilities of both levels, or logarithms of the number.
-    """
-    try:
-        import xgboost
-    except ImportError:
-        raise NotInstalledError(
-            "xgboost is not installed: pip install 'sdv-tabdiff[benchmark]'"
-        ) from None
+            Probabilities of the training rows' levels, in order of appearance, or numbers on the
+            scale of the task.
 
+    Raises:
+        NotInstalledError:
+            If XGBoost is not installed.
+    """
+    classifier, regressor = tree_models()
     settings = {**TREES, 'enable_categorical': True, 'random_state': seed}
     labelled = table.train[table.train[table.target].notna()]
     features, questions = (_features(table, part) for part in (labelled, table.test))
-    if table.task == REGRESSION:
-        model = xgboost.XGBRegressor(**settings)
-        model.fit(features, log_of(labelled[table.target].to_numpy()))
-        return model.predict(questions)
+    answers = labelled[table.target]
+    if table.task == AUC:
+        codes = distinct_levels(answers.astype(object)).get_indexer(answers.astype(object))
+        return classifier(**settings).fit(features, codes).predict_proba(questions)
 
-    model = xgboost.XGBClassifier(**settings)
-    model.fit(features, (labelled[table.target] == levels[1]).astype(int))
-    return model.predict_proba(questions)
+    scaled = scale_of(str(table.task), answers)
+    return regressor(**settings).fit(features, scaled).predict(questions)
 
 
 def _features(table: BenchmarkTable, rows: pd.DataFrame) -> pd.DataFrame:

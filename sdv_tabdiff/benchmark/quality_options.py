@@ -1,6 +1,7 @@
 """The options of ``sdv-tabdiff benchmark``."""
 
 import argparse
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -132,7 +133,36 @@ def run_quality(options: argparse.Namespace) -> tuple[str, int]:
     )
     published = paper.load_paper(options.paper) if options.paper else None
     frame = quality.run(loaded, plan, options.output)
-    return quality_report.write(frame, options.output, published), _failures(frame)
+    text = quality_report.write(frame, options.output, published, command_of(options))
+    return text, _failures(frame)
+
+
+def command_of(options: argparse.Namespace) -> str:
+    """The command that these options came from, with the last parts of paths."""
+    words = ['sdv-tabdiff', 'benchmark']
+    for name in (
+        'data', 'tables', 'target', 'synthesizers', 'parameters', 'seeds', 'peer_seeds',
+        'time_budget', 'max_rows', 'measures', 'halves', 'paper', 'output',
+    ):  # fmt: skip
+        value = getattr(options, name)
+        if value in (None, False, []):
+            continue
+
+        flag = f'--{name.replace("_", "-")}'
+        if value is True:
+            words.append(flag)
+        elif isinstance(value, Path):
+            words += [flag, value.name]
+        elif name in ('target', 'parameters'):
+            words += [word for one in value for word in (flag, _one(one))]
+        else:
+            words += [flag, ','.join(map(str, value)) if isinstance(value, list) else f'{value:g}']
+
+    return shlex.join(words)
+
+
+def _one(value: Any) -> str:
+    return '='.join(value) if isinstance(value, tuple) else value
 
 
 def _known(names: list[str], known: Any, kind: str) -> list[str]:

@@ -12,15 +12,12 @@ import pandas as pd
 from tqdm import tqdm
 
 from sdv_tabdiff.benchmark.tables import BenchmarkError
+from sdv_tabdiff.evaluation import NotInstalledError
 
 PROBLEM = 'problem'
 
 # What of a row's key to show beside the progress bar.
 PARTS = ('table', 'rate', 'method', 'synthesizer', 'seed')
-
-
-class NotInstalledError(Exception):
-    """A method's library is absent: its row says so, and the others go on."""
 
 
 class ResultFile:

@@ -1,4 +1,4 @@
-"""The tables of the imputation benchmark: a folder of CSV files, metadata and splits."""
+"""The tables of the benchmarks: a folder of CSV files, metadata and splits."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -10,6 +10,7 @@ import pandas as pd
 from sdv.metadata import Metadata
 
 from sdv_tabdiff import demo
+from sdv_tabdiff.evaluation.predictions import task_of
 
 ENDING = '.csv.gz'
 TARGETS = {
@@ -21,7 +22,6 @@ TARGETS = {
     'news': 'shares',
     'diabetes': 'readmitted',
 }
-CLASSIFICATION, REGRESSION = 'classification', 'regression'
 NUMBERS, CATEGORIES = ('numerical', 'datetime'), ('categorical', 'boolean', 'ordinal')
 
 
@@ -31,7 +31,7 @@ class BenchmarkError(demo.DemoError):
 
 @dataclass(frozen=True)
 class BenchmarkTable:
-    """A table in two parts, and the column to predict with its kind of task, if there is one."""
+    """A table in two parts, and the column to predict with how that is scored, if there is one."""
 
     name: str
     metadata: Metadata
@@ -151,18 +151,7 @@ def _split(rows: pd.DataFrame, path: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def _task(name: str, metadata: Metadata, train: pd.DataFrame, target: str) -> str:
-    if target not in train.columns:
-        raise BenchmarkError(f"The table '{name}' has no column '{target}'.")
-
-    sdtype = _described(metadata)[target]['sdtype']
-    if sdtype == 'numerical':
-        return REGRESSION
-
-    levels = train[target].nunique()
-    if sdtype not in CATEGORIES or levels != 2:
-        raise BenchmarkError(
-            f"The target '{target}' of '{name}' must be a number or a category of two levels; it "
-            f'is {sdtype} with {levels} levels.'
-        )
-
-    return CLASSIFICATION
+    try:
+        return task_of(target, train, metadata)
+    except ValueError as error:
+        raise BenchmarkError(f"In the table '{name}': {error}") from error

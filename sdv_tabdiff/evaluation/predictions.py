@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sdv.errors import InvalidDataError
 from sklearn.metrics import roc_auc_score
 
 from sdv_tabdiff.evaluation.tables import LEVELS, measured_columns
@@ -31,7 +30,7 @@ def task_of(target: Any, real: pd.DataFrame, metadata: Any) -> str:
             ``'rmse'``.
 
     Raises:
-        InvalidDataError:
+        ValueError:
             If there is no such column, or it is a date or has a single level.
     """
     columns = measured_columns(metadata)
@@ -42,10 +41,10 @@ def task_of(target: Any, real: pd.DataFrame, metadata: Any) -> str:
         return LOG_RMSE if real[target].min() >= 0 and real[target].max() >= 10 else RMSE
 
     possible = [name for name, column in columns.items() if column['sdtype'] != 'datetime']
-    raise InvalidDataError([
+    raise ValueError(
         f"The target '{target}' must be a number, or a category with at least two levels in the "
         f'real rows. The numbers and categories are {possible}.'
-    ])
+    )
 
 
 def level_scores(truth: np.ndarray, probabilities: np.ndarray) -> dict[str, float]:

@@ -8,7 +8,6 @@ from typing import Any
 
 import pandas as pd
 from sdmetrics.errors import IncomputableMetricError
-from sdv.errors import InvalidDataError
 
 from sdv_tabdiff.evaluation.detection import boosted_detection, logistic_detection
 from sdv_tabdiff.evaluation.efficiency import ml_efficiency
@@ -132,12 +131,14 @@ def evaluate(
 
     Raises:
         InvalidDataError:
-            If a table has no rows or lacks a column, or there is no such measure or target.
+            If a table has no rows or lacks a column.
+        ValueError:
+            If there is no such measure, or the target cannot be predicted.
     """
     names = list(MEASURES) if measures is None else list(measures)
     unknown = [name for name in names if name not in MEASURES]
     if unknown:
-        raise InvalidDataError([f'There are no measures {unknown}. There are {list(MEASURES)}.'])
+        raise ValueError(f'There are no measures {unknown}. There are {list(MEASURES)}.')
 
     tables = Tables(real, synthetic, metadata, holdout, target, synthesizer, seed)
     rows = [row for name in names for row in _rows(name, MEASURES[name], tables)]

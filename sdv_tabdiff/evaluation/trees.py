@@ -2,7 +2,7 @@
 
 from typing import Any
 
-REMEDY = "This measure needs XGBoost. Install it with: pip install 'sdv-tabdiff[benchmark]'"
+REMEDY = "xgboost is not installed: pip install 'sdv-tabdiff[benchmark]'"
 
 
 class NotInstalledError(ImportError):

@@ -119,6 +119,8 @@ class TestQuality:
 
         said = capsys.readouterr()
         assert re.search(r'\| Bootstrap +\| [\d.]+ ', said.out)
+        assert 'sdv-tabdiff benchmark --data tables --target animals=adult' in said.out
+        assert str(tmp_path) not in said.out
         assert re.search(r'\| TabDiff small +\| [\d.]+ ', said.out)
         assert re.search(r'\| TabDiff \(paper\) +\| 0.63 ', said.out)
         output = Path('sdv-tabdiff-benchmark')

@@ -6,9 +6,9 @@ import pytest
 
 from sdv_tabdiff.benchmark import imputation
 from sdv_tabdiff.benchmark.imputation import CELLS, TARGET, Plan
-from sdv_tabdiff.benchmark.tables import CLASSIFICATION, REGRESSION
+from sdv_tabdiff.evaluation.predictions import AUC, LOG_RMSE
 
-from .folders import animals, table_of
+from .folders import SDTYPES, animals, table_of
 
 pytestmark = pytest.mark.filterwarnings('ignore::sklearn.exceptions.ConvergenceWarning')
 
@@ -48,7 +48,7 @@ def stand_in(monkeypatch):
 
 
 def run(tmp_path, tasks, target='adult', **plan):
-    task = CLASSIFICATION if target == 'adult' else REGRESSION
+    task = AUC if target == 'adult' else LOG_RMSE
     table = table_of(animals(100), TRUTH, target=target, task=task if target else None)
     return imputation.run([table], tasks, Plan(**plan), tmp_path)
 
@@ -95,9 +95,13 @@ class TestTarget:
         frame = run(tmp_path, [TARGET], 'weight', guidance=[0], draws=1)[TARGET]
         assert frame['log_rmse'][0] == 0
 
-    def test_the_rarer_level_is_the_positive_one(self):
-        table = table_of(animals(100), TRUTH, target='adult', task=CLASSIFICATION)
-        assert imputation.target_levels(table) == [False, True]
+    def test_trees_give_a_level_that_only_test_rows_have_no_chance(self):
+        test = animals(40, seed=3).assign(kind=['cat', 'dog', 'cow', 'elk'] * 10)
+        train = animals(100).assign(kind=['cat', 'dog', 'cow', 'cat'] * 25)
+        sdtypes = SDTYPES | {'kind': 'categorical'}
+        table = table_of(train, test, sdtypes, target='kind', task=AUC)
+        scores = imputation._target_by_trees(table, 0)
+        assert 0 <= scores['auc'] <= 1
 
     def test_no_rows_without_a_target(self, tmp_path):
         assert run(tmp_path, [TARGET], target=None)[TARGET].empty

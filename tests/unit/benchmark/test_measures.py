@@ -6,46 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sdv_tabdiff.benchmark import measures
-from sdv_tabdiff.benchmark.measures import cell_scores, class_scores, hide_cells, log_scores
+from sdv_tabdiff.benchmark.measures import cell_scores, hide_cells
 
 from .folders import table_of
-
-
-class TestClassScores:
-    def test_known_ranking(self):
-        # Positives at 0.8 and 0.3, negatives at 0.6 and 0.1: three of four pairs are in order.
-        positive = np.array([True, False, True, False])
-        chance = np.array([0.8, 0.6, 0.3, 0.1])
-        scores = class_scores(positive, np.column_stack([1 - chance, chance]))
-        assert scores['auc'] == 0.75
-        # True indicators: 0.8, 0.4, 0.3, 0.9; false ones: 0.2, 0.6, 0.7, 0.1.
-        # Pairs in order: 4 + 2 + 2 + 4 of 16.
-        assert scores['micro_auc'] == 0.75
-
-    def test_micro_differs_where_a_constant_shift_helps_the_frequent_level(self):
-        positive = np.array([False, False, False, True])
-        chance = np.array([0.1, 0.1, 0.1, 0.1])
-        scores = class_scores(positive, np.column_stack([1 - chance, chance]))
-        # Ties count half. True indicators: 0.9, 0.9, 0.9, 0.1; false: 0.1, 0.1, 0.1, 0.9.
-        # (3 * 3 + 3 / 2 + 3 / 2 + 0) / 16.
-        assert scores == {'auc': 0.5, 'micro_auc': 0.75}
-
-    @pytest.mark.parametrize('right', [True, False])
-    def test_extremes(self, right):
-        positive = np.array([True, False, False])
-        chance = np.where(positive == right, 0.9, 0.2)
-        scores = class_scores(positive, np.column_stack([1 - chance, chance]))
-        assert scores == {'auc': float(right), 'micro_auc': float(right)}
-
-
-class TestLogScores:
-    def test_root_of_the_mean_square(self):
-        truth = np.array([1.0, math.e, math.e**2])
-        assert log_scores(truth, np.array([0.0, 1.0, 5.0]))['log_rmse'] == pytest.approx(3**0.5)
-
-    def test_small_numbers_count_as_one(self):
-        np.testing.assert_array_equal(measures.log_of(np.array([-5.0, 0.0, 0.5, 1.0])), 0)
 
 
 def scores_of(train, test, imputed, sdtypes, hidden=None):

@@ -8,8 +8,8 @@ import pytest
 
 from sdv_tabdiff.benchmark import peers
 from sdv_tabdiff.benchmark.measures import cell_scores, hide_cells
-from sdv_tabdiff.benchmark.results import NotInstalledError
-from sdv_tabdiff.benchmark.tables import CLASSIFICATION, REGRESSION
+from sdv_tabdiff.evaluation import NotInstalledError
+from sdv_tabdiff.evaluation.predictions import AUC, LOG_RMSE
 
 from .folders import SDTYPES, animals, table_of
 
@@ -75,21 +75,19 @@ class TestImputers:
 
 class TestTrees:
     def test_probabilities(self):
-        pytest.importorskip('xgboost')
-        table = animal_table(target='adult', task=CLASSIFICATION)
-        predicted = peers.predict_target(table, [False, True], 0)
+        table = animal_table(target='adult', task=AUC)
+        predicted = peers.predict_target(table, 0)
         np.testing.assert_allclose(predicted.sum(axis=1), 1, atol=1e-6)
         adults = table.test['adult'].to_numpy()
         assert predicted[adults, 1].mean() > 0.5 > predicted[~adults, 1].mean()
 
     def test_logarithms(self):
-        pytest.importorskip('xgboost')
-        table = animal_table(target='weight', task=REGRESSION)
-        errors = peers.predict_target(table, [], 0) - np.log(table.test['weight'])
+        table = animal_table(target='weight', task=LOG_RMSE)
+        errors = peers.predict_target(table, 0) - np.log(table.test['weight'])
         assert np.sqrt(np.mean(errors**2)) < 0.5 * np.log(table.test['weight']).std()
 
     def test_the_target_is_no_feature(self):
-        table = animal_table(target='adult', task=CLASSIFICATION)
+        table = animal_table(target='adult', task=AUC)
         features = peers._features(table, table.test)
         assert list(features.columns) == ['size', 'weight', 'born', 'colour']
         assert features['colour'].dtype == 'category'
@@ -98,4 +96,4 @@ class TestTrees:
     def test_not_installed(self, monkeypatch):
         monkeypatch.setitem(sys.modules, 'xgboost', None)
         with pytest.raises(NotInstalledError, match='xgboost is not installed'):
-            peers.predict_target(animal_table(target='adult', task=CLASSIFICATION), [], 0)
+            peers.predict_target(animal_table(target='adult', task=AUC), 0)

@@ -7,13 +7,13 @@ import pytest
 
 from sdv_tabdiff.benchmark.results import (
     Job,
-    NotInstalledError,
     ResultFile,
     markdown,
     run_jobs,
     summarised,
 )
 from sdv_tabdiff.benchmark.tables import BenchmarkError
+from sdv_tabdiff.evaluation import NotInstalledError
 
 
 def opened(tmp_path):

@@ -8,14 +8,13 @@ import pytest
 
 from sdv_tabdiff.benchmark.tables import (
     CATEGORIES,
-    CLASSIFICATION,
     NUMBERS,
-    REGRESSION,
     TARGETS,
     BenchmarkError,
     load_table,
     table_names,
 )
+from sdv_tabdiff.evaluation.predictions import AUC, LOG_RMSE
 
 from .folders import SDTYPES, animals, table_of, write_table
 
@@ -52,7 +51,7 @@ class TestLoadTable:
         table = load_table(write_table(tmp_path), 'animals')
         assert (table.target, table.task) == (None, None)
 
-    @pytest.mark.parametrize('target, task', [('adult', CLASSIFICATION), ('weight', REGRESSION)])
+    @pytest.mark.parametrize('target, task', [('adult', AUC), ('weight', LOG_RMSE)])
     def test_given_target(self, target, task, tmp_path):
         table = load_table(write_table(tmp_path), 'animals', {'animals': target})
         assert (table.target, table.task) == (target, task)
@@ -62,7 +61,7 @@ class TestLoadTable:
         sdtypes = {name: sdtype for name, sdtype in SDTYPES.items() if name != 'adult'}
         write_table(tmp_path, 'shoppers', rows, sdtypes=sdtypes | {'Revenue': 'categorical'})
         table = load_table(tmp_path, 'shoppers')
-        assert (table.target, table.task) == ('Revenue', CLASSIFICATION)
+        assert (table.target, table.task) == ('Revenue', AUC)
 
     def test_metadata(self, tmp_path):
         table = load_table(write_table(tmp_path), 'animals')
@@ -111,14 +110,11 @@ class TestErrors:
         with pytest.raises(BenchmarkError, match='legs'):
             load_table(tmp_path, 'animals')
 
-    @pytest.mark.parametrize(
-        'target, words',
-        [('legs', "no column 'legs'"), ('born', 'datetime'), ('kind', '3 levels')],
-    )
-    def test_targets_that_are_none(self, target, words, tmp_path):
-        rows = animals().assign(kind=['cat', 'dog', 'cow'] * 20)
+    @pytest.mark.parametrize('target', ['legs', 'born', 'kind'])
+    def test_targets_that_are_none(self, target, tmp_path):
+        rows = animals().assign(kind='cat')
         write_table(tmp_path, rows=rows, sdtypes=SDTYPES | {'kind': 'categorical'})
-        with pytest.raises(BenchmarkError, match=words):
+        with pytest.raises(BenchmarkError, match=f"'animals': The target '{target}'"):
             load_table(tmp_path, 'animals', {'animals': target})
 
 
