@@ -47,3 +47,27 @@ def one_of(words: Sequence[str]) -> Callable[[str], str]:
         return text
 
     return convert
+
+
+def pair(text: str) -> tuple[str, str]:
+    """A type of an option: a table and one of its columns."""
+    name, equals, column = text.partition('=')
+    if not (name and equals and column):
+        raise argparse.ArgumentTypeError(f"must be TABLE=COLUMN, got '{text}'")
+
+    return name, column
+
+
+def add_table_options(command: argparse.ArgumentParser) -> None:
+    """Add the options that say which tables and which of their columns."""
+    command.add_argument(
+        '--tables', type=listed(str), metavar='NAMES', help='tables, as in a,b (default: all)'
+    )
+    command.add_argument(
+        '--target',
+        type=pair,
+        action='append',
+        default=[],
+        metavar='TABLE=COLUMN',
+        help="column to predict in a table that is not one of the paper's; may be repeated",
+    )

@@ -5,8 +5,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sdv_tabdiff.benchmark.option_types import OUTPUT, at_least, listed, one_of
-from sdv_tabdiff.benchmark.quality_options import add_quality, pair, run_quality
+from sdv_tabdiff.benchmark.option_types import (
+    OUTPUT,
+    add_table_options,
+    at_least,
+    listed,
+    one_of,
+)
+from sdv_tabdiff.benchmark.quality_options import add_quality, run_quality
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,17 +72,7 @@ def _add_imputation(commands: Any) -> argparse.ArgumentParser:
         default='all',
         help='what to fill in (default: %(default)s)',
     )
-    command.add_argument(
-        '--tables', type=listed(str), metavar='NAMES', help='tables, as in a,b (default: all)'
-    )
-    command.add_argument(
-        '--target',
-        type=pair,
-        action='append',
-        default=[],
-        metavar='TABLE=COLUMN',
-        help="target of a table that is not one of the paper's; may be repeated",
-    )
+    add_table_options(command)
     _add_sizes(command)
     return command
 

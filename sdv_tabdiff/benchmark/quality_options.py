@@ -5,7 +5,12 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from sdv_tabdiff.benchmark.option_types import OUTPUT, at_least, listed
+from sdv_tabdiff.benchmark.option_types import (
+    OUTPUT,
+    add_table_options,
+    at_least,
+    listed,
+)
 
 SYNTHESIZERS = ('TabDiff', 'CTGAN', 'TVAE', 'GaussianCopula')
 
@@ -27,17 +32,7 @@ def add_quality(commands: Any) -> argparse.ArgumentParser:
         help='folder with NAME.csv.gz, NAME.metadata.json and splits/NAME.json of each table '
         "(default: download the paper's tables from UCI, once)",
     )
-    command.add_argument(
-        '--tables', type=listed(str), metavar='NAMES', help='tables, as in a,b (default: all)'
-    )
-    command.add_argument(
-        '--target',
-        type=pair,
-        action='append',
-        default=[],
-        metavar='TABLE=COLUMN',
-        help="column to predict in a table that is not one of the paper's; may be repeated",
-    )
+    add_table_options(command)
     command.add_argument(
         '--synthesizers',
         type=listed(str),
@@ -75,15 +70,6 @@ def add_quality(commands: Any) -> argparse.ArgumentParser:
         help='folder for the results (default: %(default)s)',
     )
     return command
-
-
-def pair(text: str) -> tuple[str, str]:
-    """A type of an option: a table and one of its columns."""
-    name, equals, column = text.partition('=')
-    if not (name and equals and column):
-        raise argparse.ArgumentTypeError(f"must be TABLE=COLUMN, got '{text}'")
-
-    return name, column
 
 
 def _add_sizes(command: argparse.ArgumentParser) -> None:

@@ -4,9 +4,10 @@ from typing import Any
 
 from sdmetrics.reports import QualityReport
 
-from sdv_tabdiff.evaluation.tables import LEVELS, NUMBERS, measured_columns, measured_table
+from sdv_tabdiff.evaluation.tables import NUMBERS, measured_columns, measured_table
 
 TABLE = 'table'
+PROPERTIES = ('Column Shapes', 'Column Pair Trends')
 
 
 def quality(real: Any, synthetic: Any, metadata: Any, all_pairs: bool = True) -> dict[str, float]:
@@ -43,15 +44,11 @@ def quality(real: Any, synthetic: Any, metadata: Any, all_pairs: bool = True) ->
     return {'shape': shape, 'trend': trend, 'score': float(report.get_score())}
 
 
-PROPERTIES = ('Column Shapes', 'Column Pair Trends')
-
-
 def _columns(metadata: Any) -> dict[Any, dict[str, str]]:
     # Dates are numbers by now.
     return {
         name: {'sdtype': 'numerical' if properties['sdtype'] in NUMBERS else 'categorical'}
         for name, properties in measured_columns(metadata).items()
-        if properties['sdtype'] in (*NUMBERS, *LEVELS)
     }
 
 
