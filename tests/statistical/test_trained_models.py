@@ -13,11 +13,11 @@ from sdv_tabdiff.model import TabDiff
 NUM_ROWS = 6000
 
 
-def fit_and_sample(frame, categories=(), num_rows=20_000, epochs=150, **noise):
+def fit_and_sample(frame, categories=(), num_rows=20_000, epochs=120, **noise):
     model = TabDiff(
         DenoiserSizes(trunk_dims=(64, 64), time_dim=32),
         NoiseSettings(sigma_min=0.01, sigma_max=10.0, **noise),
-        TrainingSettings(epochs=epochs, batch_size=256, patience=1.0),
+        TrainingSettings(epochs=epochs, batch_size=512, patience=1.0),
         SamplerSettings(50),
         max_states=128,
         random_state=0,
