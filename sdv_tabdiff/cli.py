@@ -204,8 +204,16 @@ def _run_demo(options: argparse.Namespace) -> int:
 
 
 def _run_benchmark(options: argparse.Namespace) -> int:
+    from sdv_tabdiff.benchmark.provenance import insert, surroundings
+
+    if options.insert:
+        surroundings(options.insert, options.command)  # Better an error now than hours later.
+
     report, failures = options.measure(options)
     _say(report)
+    if options.insert:
+        insert(options.insert, options.command, report)
+
     if failures:
         _complain(f"error: {failures} of TabDiff's rows failed; the last column says why")
 

@@ -71,3 +71,21 @@ def add_table_options(command: argparse.ArgumentParser) -> None:
         metavar='TABLE=COLUMN',
         help="column to predict in a table that is not one of the paper's; may be repeated",
     )
+
+
+def add_output_options(command: argparse.ArgumentParser) -> None:
+    """Add the options that say where results go."""
+    command.add_argument(
+        '--output',
+        type=Path,
+        default=OUTPUT,
+        metavar='DIR',
+        help='folder for the results (default: %(default)s)',
+    )
+    command.add_argument(
+        '--insert',
+        type=Path,
+        metavar='FILE',
+        help='Markdown file to put the report into, between its lines "<!-- begin COMMAND -->" '
+        'and "<!-- end COMMAND -->"',
+    )

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sdv_tabdiff.benchmark.option_types import (
-    OUTPUT,
+    add_output_options,
     add_table_options,
     at_least,
     listed,
@@ -40,13 +40,7 @@ def add_commands(commands: Any, run: Callable[[argparse.Namespace], int]) -> Non
             help='longest training of TabDiff (default: no limit)',
         )
         command.add_argument('--epochs', type=at_least(int, 1), help=argparse.SUPPRESS)
-        command.add_argument(
-            '--output',
-            type=Path,
-            default=OUTPUT,
-            metavar='DIR',
-            help='folder for the results (default: %(default)s)',
-        )
+        add_output_options(command)
         command.set_defaults(run=run, measure=measure)
 
 
@@ -147,6 +141,7 @@ def _parameters(options: argparse.Namespace) -> dict[str, Any]:
 
 def _imputation(options: argparse.Namespace) -> tuple[str, int]:
     from sdv_tabdiff.benchmark import imputation, tables
+    from sdv_tabdiff.benchmark.provenance import provenance
 
     names = options.tables or tables.table_names(options.data)
     loaded = [tables.load_table(options.data, name, dict(options.target)) for name in names]
@@ -166,11 +161,13 @@ def _imputation(options: argparse.Namespace) -> tuple[str, int]:
     )
     tasks = TASKS if options.task == 'all' else [options.task]
     frames = imputation.run(loaded, tasks, plan, options.output)
-    return imputation.report(frames), sum(map(_failures, frames.values()))
+    text = f'{provenance(options)}\n\n{imputation.report(frames)}'
+    return text, sum(map(_failures, frames.values()))
 
 
 def _conditions(options: argparse.Namespace) -> tuple[str, int]:
     from sdv_tabdiff.benchmark import conditions
+    from sdv_tabdiff.benchmark.provenance import provenance
 
     plan = conditions.Plan(
         num_rows=options.rows,
@@ -182,7 +179,7 @@ def _conditions(options: argparse.Namespace) -> tuple[str, int]:
         parameters=_parameters(options),
     )
     frame = conditions.run(plan, options.output)
-    return conditions.report(frame), _failures(frame)
+    return f'{provenance(options)}\n\n{conditions.report(frame)}', _failures(frame)
 
 
 def _failures(frame: 'pd.DataFrame') -> int:

@@ -1,12 +1,11 @@
 """The options of ``sdv-tabdiff benchmark``."""
 
 import argparse
-import shlex
 from pathlib import Path
 from typing import Any
 
 from sdv_tabdiff.benchmark.option_types import (
-    OUTPUT,
+    add_output_options,
     add_table_options,
     at_least,
     listed,
@@ -62,13 +61,7 @@ def add_quality(commands: Any) -> argparse.ArgumentParser:
     command.add_argument(
         '--paper', type=Path, metavar='CSV', help='published figures to show beside the results'
     )
-    command.add_argument(
-        '--output',
-        type=Path,
-        default=OUTPUT,
-        metavar='DIR',
-        help='folder for the results (default: %(default)s)',
-    )
+    add_output_options(command)
     return command
 
 
@@ -97,6 +90,7 @@ def _add_sizes(command: argparse.ArgumentParser) -> None:
 def run_quality(options: argparse.Namespace) -> tuple[str, int]:
     """Run the command; returns the report and the number of TabDiff's rows that failed."""
     from sdv_tabdiff.benchmark import download, paper, quality, quality_report, tables
+    from sdv_tabdiff.benchmark.provenance import provenance
     from sdv_tabdiff.benchmark.synthesizers import variants
     from sdv_tabdiff.evaluation import MEASURES
 
@@ -119,36 +113,8 @@ def run_quality(options: argparse.Namespace) -> tuple[str, int]:
     )
     published = paper.load_paper(options.paper) if options.paper else None
     frame = quality.run(loaded, plan, options.output)
-    text = quality_report.write(frame, options.output, published, command_of(options))
+    text = quality_report.write(frame, options.output, provenance(options), published)
     return text, _failures(frame)
-
-
-def command_of(options: argparse.Namespace) -> str:
-    """The command that these options came from, with the last parts of paths."""
-    words = ['sdv-tabdiff', 'benchmark']
-    for name in (
-        'data', 'tables', 'target', 'synthesizers', 'parameters', 'seeds', 'peer_seeds',
-        'time_budget', 'max_rows', 'measures', 'halves', 'paper', 'output',
-    ):  # fmt: skip
-        value = getattr(options, name)
-        if value in (None, False, []):
-            continue
-
-        flag = f'--{name.replace("_", "-")}'
-        if value is True:
-            words.append(flag)
-        elif isinstance(value, Path):
-            words += [flag, value.name]
-        elif name in ('target', 'parameters'):
-            words += [word for one in value for word in (flag, _one(one))]
-        else:
-            words += [flag, ','.join(map(str, value)) if isinstance(value, list) else f'{value:g}']
-
-    return shlex.join(words)
-
-
-def _one(value: Any) -> str:
-    return '='.join(value) if isinstance(value, tuple) else value
 
 
 def _known(names: list[str], known: Any, kind: str) -> list[str]:

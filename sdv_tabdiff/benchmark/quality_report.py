@@ -1,14 +1,10 @@
 """The results of the quality benchmark, to read and to look at."""
 
-import importlib.metadata
-import os
-import platform
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pandas as pd
 import plotly.graph_objects as go
-import torch
 from plotly.subplots import make_subplots
 
 from sdv_tabdiff.benchmark.quality import COSTS, VALUES
@@ -145,30 +141,11 @@ def plot(frame: pd.DataFrame, measures: Sequence[str] = PLOTTED) -> go.Figure:
 PALETTE = ('#7f7f7f', '#d62728', '#1f77b4', '#2ca02c', '#9467bd', '#ff7f0e', '#8c564b', '#17becf')
 
 
-def provenance(command: str) -> str:
-    """The command that made a report, and where: versions and processor."""
-    packages = ('sdv-tabdiff', 'sdv', 'sdmetrics', 'torch', 'xgboost')
-    versions = ', '.join(f'{name} {_version(name)}' for name in packages)
-    place = f'Python {platform.python_version()} on {platform.system()} {platform.machine()}'
-    gpu = torch.cuda.get_device_name() if torch.cuda.is_available() else 'no GPU'
-    return f'```bash\n{command}\n```\n\n{versions}; {place}, {os.cpu_count()} cores, {gpu}.'
-
-
-def _version(package: str) -> str:
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
-        return '(absent)'
-
-
 def write(
-    frame: pd.DataFrame, folder: Path, paper: pd.DataFrame | None = None, command: str = ''
+    frame: pd.DataFrame, folder: Path, origin: str = '', paper: pd.DataFrame | None = None
 ) -> str:
-    """Save the report and the picture; returns the report."""
-    text = report(frame, paper)
-    if command:
-        text = f'{provenance(command)}\n\n{text}'
-
+    """Save the report, below its origin, and the picture; returns both texts as one."""
+    text = '\n\n'.join(part for part in (origin, report(frame, paper)) if part)
     (folder / 'quality.md').write_text(f'{text}\n', encoding='utf-8')
     plot(frame).write_html(folder / 'quality.html', include_plotlyjs='cdn')
     return text

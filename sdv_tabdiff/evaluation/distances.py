@@ -15,7 +15,7 @@ from sdv_tabdiff.evaluation.tables import EncodedRows
 # Bytes of one block of distances; three of them exist at a time.
 BLOCK_BYTES = 2**26
 
-MANHATTAN, SQUARED_EUCLIDEAN = 'manhattan', 'squared euclidean'
+MANHATTAN, EUCLIDEAN = 'manhattan', 'euclidean'
 
 
 def nearest(
@@ -29,7 +29,7 @@ def nearest(
         others (EncodedRows):
             Where to measure to; at least one row, two if ``same``.
         metric (str):
-            ``'manhattan'`` or ``'squared euclidean'``.
+            ``'manhattan'`` or ``'euclidean'``.
         same (bool):
             Whether both are the same table, in which a row is not its own neighbour.
 
@@ -77,11 +77,11 @@ def _distances(
     if codes.shape[1]:
         total.add_(torch.cdist(codes, other_codes, p=0), alpha=2)
 
-    return total
+    return total if metric == MANHATTAN else total.sqrt_()
 
 
-def squared_distances_to_mean(rows: EncodedRows, reference: EncodedRows) -> np.ndarray:
-    """The squared Euclidean distance of each row to the mean of the reference's rows."""
+def distances_to_mean(rows: EncodedRows, reference: EncodedRows) -> np.ndarray:
+    """The Euclidean distance of each row to the mean of the reference's rows."""
     total = np.square(rows.numbers - reference.numbers.mean(axis=0)).sum(axis=1)
     for column, levels in zip(rows.codes.T, reference.codes.T):
         size = int(max(column.max(), levels.max())) + 1
@@ -89,4 +89,4 @@ def squared_distances_to_mean(rows: EncodedRows, reference: EncodedRows) -> np.n
         # |onehot(x) - shares|^2
         total = total + 1 - 2 * shares[column] + np.square(shares).sum()
 
-    return total
+    return np.sqrt(np.maximum(total, 0))

@@ -9,16 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sdv_tabdiff.evaluation.distances import (
-    SQUARED_EUCLIDEAN,
-    nearest,
-    squared_distances_to_mean,
-)
+from sdv_tabdiff.evaluation.distances import EUCLIDEAN, distances_to_mean, nearest
 from sdv_tabdiff.evaluation.tables import EncodedRows, encode, measured_table
 
 LEVELS = np.linspace(0, 1, 30)
 
-# Squared distances this close are equal but for rounding.
+# Distances this close are equal but for rounding.
 ROUNDING = 1e-9
 
 
@@ -89,8 +85,8 @@ def _encoded(real: Any, synthetic: Any, metadata: Any) -> list[EncodedRows]:
 
 
 def _alpha_precision(rows: EncodedRows, made: EncodedRows) -> float:
-    radii = np.quantile(squared_distances_to_mean(rows, rows), LEVELS)
-    distances = squared_distances_to_mean(made, rows)
+    radii = np.quantile(distances_to_mean(rows, rows), LEVELS)
+    distances = distances_to_mean(made, rows)
     return _closeness(np.array([np.mean(distances <= radius + ROUNDING) for radius in radii]))
 
 
@@ -98,11 +94,11 @@ def _beta_recall(rows: EncodedRows, made: EncodedRows) -> float:
     if len(rows) < 2:
         return float('nan')
 
-    to_real, _ = nearest(rows, rows, SQUARED_EUCLIDEAN, same=True)
-    to_made, which = nearest(rows, made, SQUARED_EUCLIDEAN)
+    to_real, _ = nearest(rows, rows, EUCLIDEAN, same=True)
+    to_made, which = nearest(rows, made, EUCLIDEAN)
     covered = to_made <= to_real + ROUNDING
     # How far out the synthetic rows are that are somebody's nearest.
-    outwards = squared_distances_to_mean(made, made)[which]
+    outwards = distances_to_mean(made, made)[which]
     radii = np.quantile(outwards, LEVELS)
     return _closeness(
         np.array([np.mean(covered & (outwards <= radius + ROUNDING)) for radius in radii])

@@ -114,13 +114,17 @@ class TestQuality:
     def test_results_pictures_and_a_second_run(self, folder, tmp_path, capsys):
         paper = tmp_path / 'paper.csv'
         paper.write_text('metric,dataset,method,value\nshape_error,animals,TabDiff,0.63\n')
+        page = tmp_path / 'page.md'
+        page.write_text('<!-- begin benchmark -->\n<!-- end benchmark -->\n')
         arguments = ['benchmark', '--data', folder, *self.SMALL, '--paper', str(paper)]
+        arguments += ['--insert', str(page)]
         assert main(arguments) == 0
 
         said = capsys.readouterr()
         assert re.search(r'\| Bootstrap +\| [\d.]+ ', said.out)
         assert 'sdv-tabdiff benchmark --data tables --target animals=adult' in said.out
         assert str(tmp_path) not in said.out
+        assert said.out.strip() in page.read_text()
         assert re.search(r'\| TabDiff small +\| [\d.]+ ', said.out)
         assert re.search(r'\| TabDiff \(paper\) +\| 0.63 ', said.out)
         output = Path('sdv-tabdiff-benchmark')
@@ -148,6 +152,7 @@ class TestQuality:
             (['--parameters', 'fast'], "'fast' is none of default"),
             (['--paper', 'nowhere.csv'], 'nowhere.csv'),
             (['--tables', 'ants'], "no table 'ants'"),
+            (['--insert', 'nowhere.md'], "Cannot read 'nowhere.md'"),
         ],
     )
     def test_wrong_input(self, folder, arguments, words, capsys):

@@ -80,7 +80,7 @@ def test_both_against_a_plain_computation():
     found = support(real, other, metadata)
 
     for value, curve in zip(found, (inside, cover)):
-        assert value == pytest.approx(1 - np.abs(grid - curve).sum() / grid.sum(), abs=0.02)
+        assert value == pytest.approx(1 - np.abs(grid - curve).sum() / grid.sum(), abs=1e-9)
 
 
 def test_levels_alone():
