@@ -13,7 +13,7 @@ from sdv_tabdiff.model import TabDiff
 NUM_ROWS = 6000
 
 
-def fit_and_sample(frame, categories=(), num_rows=20_000, epochs=120, **noise):
+def fit_and_sample(frame, categories=(), num_rows=20_000, epochs=80, **noise):
     model = TabDiff(
         DenoiserSizes(trunk_dims=(64, 64), time_dim=32),
         NoiseSettings(sigma_min=0.01, sigma_max=10.0, **noise),
