@@ -5,7 +5,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -192,8 +192,7 @@ def _measure(
 
 
 def _share_of_halves(table: BenchmarkTable, assignment: Assignment, folder: Path) -> float:
-    half = Assignment(**{**assignment.__dict__, 'half': True, 'impute': False})
-    place, _ = _carried_out(half, folder)
+    place, _ = _carried_out(replace(assignment, half=True, impute=False), folder)
     part, rest = half_of(table)
     synthetic = read_synthetic(place, part.train)
     return dcr_share(part.train, synthetic, table.metadata, rest)
@@ -201,7 +200,7 @@ def _share_of_halves(table: BenchmarkTable, assignment: Assignment, folder: Path
 
 def _carried_out(assignment: Assignment, folder: Path) -> tuple[Path, dict[str, Any]]:
     """Where a process left its rows, and what it took; one that is done is not done again."""
-    text = json.dumps(assignment.__dict__, sort_keys=True)
+    text = json.dumps(asdict(assignment), sort_keys=True)
     mark = hashlib.sha256(text.encode()).hexdigest()[:8]
     half = '-half' if assignment.half else ''
     name = f'{assignment.table}-{assignment.synthesizer}{half}-{assignment.seed}-{mark}'
