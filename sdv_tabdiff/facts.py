@@ -112,7 +112,7 @@ class ColumnFacts:
             points = pd.to_datetime(
                 values, format=self.datetime_format or 'mixed' if text else None
             )
-            return points.dt.tz_localize(None) if points.dt.tz is not None else points
+            return self._in_zone(points).dt.tz_localize(None)
 
         if any(isinstance(value, (bool, np.bool_, str)) for value in values):
             raise ValueError(f'{values.iloc[0]!r} is not a number')
@@ -137,9 +137,17 @@ class ColumnFacts:
         same = (cast.astype(object) == values.astype(object)) | (cast.isna() & values.isna())
         return cast if bool(same.all()) else values
 
+    def _in_zone(self, dates: pd.Series) -> pd.Series:
+        """Dates in the time zone of the column, which those without one are meant in."""
+        zone = getattr(self.dtype, 'tz', None)
+        if zone is None:
+            return dates
+
+        return dates.dt.tz_localize(zone) if dates.dt.tz is None else dates.dt.tz_convert(zone)
+
     def _like_dates(self, values: pd.Series) -> pd.Series:
         if pd.api.types.is_datetime64_any_dtype(self.dtype):
-            return pd.to_datetime(values, format='mixed')
+            return self._in_zone(pd.to_datetime(values, format='mixed'))
 
         written = values.map(lambda value: isinstance(value, str) or pd.isna(value))
         if written.all() or self.datetime_format is None:
