@@ -4,7 +4,8 @@ import warnings
 
 import pytest
 
-from .tables import TABLE, people, people_metadata, quick
+from .requests import WIDE, wide
+from .tables import TABLE, fitted, people, people_metadata, quick
 
 
 @pytest.fixture(autouse=True)
@@ -43,3 +44,11 @@ def dict_synthesizer(people_data):
 def new_synthesizer():
     """An unfitted synthesizer of the people table."""
     return quick(people_metadata())
+
+
+@pytest.fixture(scope='session')
+def wide_synthesizer():
+    """Fitted to every kind of column. Sampling from it is all that a test may do with it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore')
+        return fitted(wide(), WIDE, {'primary_key': 'key'})

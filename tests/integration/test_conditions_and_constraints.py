@@ -15,7 +15,7 @@ from sdv.sampling import Condition, DataFrameCondition
 
 from sdv_tabdiff import Between, OneOf
 
-from .test_conditions import refused, sample
+from .requests import refused, sample
 from .test_constraints import (
     COLUMNS,
     CONSTRAINTS,

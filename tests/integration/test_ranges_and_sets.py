@@ -11,8 +11,8 @@ from sdv.utils import load_synthesizer
 
 from sdv_tabdiff import Between, OneOf
 
+from .requests import refused, sample, wide
 from .tables import fitted, metadata_of, output_in, quick
-from .test_conditions import refused, sample, wide
 
 COLUMNS = {
     'whole': 'numerical',
