@@ -12,11 +12,12 @@ from typing import Any
 
 import pandas as pd
 
-from sdv_tabdiff.benchmark.results import Job, ResultFile, run_jobs
+from sdv_tabdiff.benchmark.results import PROBLEM, Job, ResultFile, run_jobs
 from sdv_tabdiff.benchmark.synthesizers import BOOTSTRAP, DEFAULT_NAMES, TABDIFF, Variant
 from sdv_tabdiff.benchmark.tables import BenchmarkTable, half_of
-from sdv_tabdiff.benchmark.worker import RUN, Assignment, read_synthetic
+from sdv_tabdiff.benchmark.worker import NOTE, RUN, Assignment, read_synthetic
 from sdv_tabdiff.evaluation import MEASURES, dcr_share, evaluate
+from sdv_tabdiff.evaluation.summary import NOTHING
 
 # Filling in needs the fitted synthesizer, so the process that fits does it.
 IMPUTATION, DCR = 'imputation', 'dcr_share'
@@ -149,7 +150,7 @@ def _job(
         'table': table.name,
         'synthesizer': variant.title if name == TABDIFF else name,
         'seed': seed,
-        'settings': plan.settings(name, variant),
+        'settings': f'{plan.settings(name, variant)} target={table.target} data={table.digest}',
         'train_rows': len(table.train),
         'test_rows': len(table.test),
     }
@@ -185,6 +186,9 @@ def _measure(
         seed=assignment.seed,
     )
     row = {**dict(zip(found['measure'], found['value'])), **facts}
+    notes = [f'{name}: {note}' for name, note in zip(found['measure'], found['note']) if note]
+    notes = [note for note in notes if not note.endswith(NOTHING)] + [row.pop(NOTE, '')]
+    row[PROBLEM] = '; '.join(filter(None, notes))
     if plan.halves:
         row[HALVES] = _share_of_halves(table, assignment, folder)
 

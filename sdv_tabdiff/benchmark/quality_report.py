@@ -91,8 +91,13 @@ def _with_paper(quality: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
 def _ablation(frame: pd.DataFrame) -> str:
     """Means over the tables of each variant of TabDiff."""
     rows = frame[frame['synthesizer'].str.startswith(TABDIFF)]
-    complete = rows.groupby('table')['synthesizer'].nunique()
-    tables = complete.index[complete == rows['synthesizer'].nunique()]
+    number = rows['synthesizer'].nunique()
+    whole = rows.dropna(subset=list(PLOTTED))
+    tables = [
+        name
+        for name, part in whole.groupby('table', sort=False)
+        if part['synthesizer'].nunique() == number and len(part) == (rows['table'] == name).sum()
+    ]
     rows = rows[rows['table'].isin(tables)]
     means = rows.groupby(['synthesizer', 'seed'], sort=False)[list(PLOTTED)].mean().reset_index()
     shown = summarised(means.assign(problem=''), ['synthesizer'], PLOTTED)
@@ -147,5 +152,5 @@ def write(
     """Save the report, below its origin, and the picture; returns both texts as one."""
     text = '\n\n'.join(part for part in (origin, report(frame, paper)) if part)
     (folder / 'quality.md').write_text(f'{text}\n', encoding='utf-8')
-    plot(frame).write_html(folder / 'quality.html', include_plotlyjs='cdn')
+    plot(frame).write_html(folder / 'quality.html', include_plotlyjs=True)
     return text

@@ -3,6 +3,7 @@
 import json
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +17,7 @@ from sdv.single_table import (
 
 from sdv_tabdiff.benchmark.tables import BenchmarkError
 from sdv_tabdiff.parameters import PAPER
-from sdv_tabdiff.sdv_versions import for_sdv, from_sdv
+from sdv_tabdiff.sdv_versions import from_sdv
 from sdv_tabdiff.synthesizer import TabDiffSynthesizer
 
 TABDIFF, BOOTSTRAP = 'TabDiff', 'Bootstrap'
@@ -26,6 +27,7 @@ PEERS = {
     'GaussianCopula': GaussianCopulaSynthesizer,
 }
 BY_EPOCHS = ('CTGAN', 'TVAE')
+MANY_EPOCHS = 1_000_000
 DEFAULT_NAMES = (TABDIFF, *PEERS)
 NAMES = (*DEFAULT_NAMES, BOOTSTRAP)
 
@@ -145,23 +147,40 @@ def new_synthesizer(
     if name != TABDIFF:
         return PEERS[name](metadata, **parameters)
     if seconds is not None:
-        parameters.setdefault('max_training_time', seconds)
+        # The clock ends the training, not the epochs.
+        parameters = {'epochs': MANY_EPOCHS, **parameters, 'max_training_time': seconds}
 
     return TabDiffSynthesizer(metadata, random_state=seed, **parameters)
 
 
-def epochs_within(
-    name: str, metadata: Metadata, rows: pd.DataFrame, table: str, seconds: float
-) -> int:
-    """How many epochs of CTGAN or TVAE fit into a time, measured by two short fits.
+def epochs_within(fit: Callable[[int], Any], seconds: float) -> int:
+    """How many epochs fit into a time, by trial.
 
-    Their work before the first epoch is long, so that one fit cannot tell how long an epoch is.
+    Args:
+        fit (Callable):
+            Fits for a number of epochs. Its work before the first epoch may be long.
+        seconds (float):
+            The time, of which up to a third goes into a single trial.
     """
-    times = []
-    for epochs in (1, 3):
-        start = time.monotonic()
-        PEERS[name](metadata, epochs=epochs).fit(for_sdv(rows, table))
-        times.append(time.monotonic() - start)
+    fit(1)  # The first fit of a process takes longer.
+    shortest = _seconds_of(fit, 1)
+    more = 2
+    while True:
+        longer = _seconds_of(fit, 1 + more)
+        # A difference that noise cannot make, or no time for a longer trial.
+        if longer - shortest > max(0.3 * shortest, 0.5) or longer > seconds / 12:
+            break
 
-    epoch = max((times[1] - times[0]) / 2, 1e-3)
-    return max(1, math.floor((seconds - times[0]) / epoch) + 1)
+        more *= 4
+
+    epoch = (longer - shortest) / more
+    if epoch < 0.05 * longer / (1 + more):
+        epoch = longer / (1 + more)
+
+    return max(1, math.floor((seconds - shortest) / epoch) + 1)
+
+
+def _seconds_of(fit: Callable[[int], Any], epochs: int) -> float:
+    start = time.monotonic()
+    fit(epochs)
+    return time.monotonic() - start

@@ -1,5 +1,6 @@
 """The tables of the benchmarks: a folder of CSV files, metadata and splits."""
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -39,6 +40,20 @@ class BenchmarkTable:
     test: pd.DataFrame
     target: str | None = None
     task: str | None = None
+
+    @property
+    def sdv_name(self) -> str:
+        """What the metadata calls the table, which may be another name than that of its file."""
+        return next(iter(self.metadata.tables))
+
+    @property
+    def digest(self) -> str:
+        """A short text that tells rows and split apart from others."""
+        digest = hashlib.sha256()
+        for part in (self.train, self.test):
+            digest.update(pd.util.hash_pandas_object(part.astype(str), index=False).to_numpy())
+
+        return digest.hexdigest()[:8]
 
     def columns(self, sdtypes: Sequence[str]) -> list[str]:
         """The columns of these sdtypes, in the order of the table."""

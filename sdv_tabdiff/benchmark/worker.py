@@ -23,6 +23,7 @@ import pandas as pd
 from sdv_tabdiff import demo
 from sdv_tabdiff.benchmark.synthesizers import (
     BY_EPOCHS,
+    PEERS,
     TABDIFF,
     epochs_within,
     new_synthesizer,
@@ -32,6 +33,7 @@ from sdv_tabdiff.evaluation.imputation import imputation_scores
 from sdv_tabdiff.sdv_versions import for_sdv, from_sdv
 
 JOB, RUN, SYNTHETIC = 'job.json', 'run.json', 'synthetic.csv.gz'
+NOTE = 'note'
 MEBIBYTE = 2**20
 
 
@@ -108,9 +110,9 @@ def carry_out(assignment: Assignment, folder: Path) -> dict[str, Any]:
     """Fit, sample as many rows as were fitted to, and say what that took."""
     table = assignment.load()
     with demo.global_seed(assignment.seed):
-        synthesizer = _new(assignment, table)
         before = peak_memory()
-        _, fit_seconds = _timed(lambda: synthesizer.fit(for_sdv(table.train, table.name)))
+        synthesizer = _new(assignment, table)
+        _, fit_seconds = _timed(lambda: synthesizer.fit(for_sdv(table.train, table.sdv_name)))
         facts = {
             'fit_seconds': fit_seconds,
             'fit_memory': peak_memory() - before,
@@ -120,8 +122,7 @@ def carry_out(assignment: Assignment, folder: Path) -> dict[str, Any]:
         facts |= {'sample_seconds': seconds, 'rows_per_second': len(sampled) / seconds}
         sampled.to_csv(folder / SYNTHETIC, index=False)
         if assignment.impute and hasattr(synthesizer, 'impute'):
-            scores = imputation_scores(synthesizer, table.test, table.metadata, table.target)
-            facts |= {f'imputation_{name}': value for name, value in scores.items()}
+            facts |= _imputation(synthesizer, table)
 
     return facts
 
@@ -130,11 +131,23 @@ def _new(assignment: Assignment, table: BenchmarkTable) -> Any:
     name, parameters = assignment.synthesizer, dict(assignment.parameters)
     if assignment.seconds is not None and name in BY_EPOCHS:
         parameters['epochs'] = epochs_within(
-            name, table.metadata, table.train, table.name, assignment.seconds
+            lambda epochs: PEERS[name](table.metadata, epochs=epochs).fit(
+                for_sdv(table.train, table.sdv_name)
+            ),
+            assignment.seconds,
         )
 
     seconds = assignment.seconds if name == TABDIFF else None
     return new_synthesizer(name, table.metadata, assignment.seed, parameters, seconds)
+
+
+def _imputation(synthesizer: Any, table: BenchmarkTable) -> dict[str, Any]:
+    try:
+        scores = imputation_scores(synthesizer, table.test, table.metadata, table.target)
+    except Exception as error:  # What was fitted and sampled counts all the same.
+        return {NOTE: f'imputation: {type(error).__name__}: {error}'}
+
+    return {f'imputation_{name}': value for name, value in scores.items()}
 
 
 def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
@@ -180,12 +193,20 @@ def main(folder: str) -> None:
 
 def read_synthetic(folder: Path, like: pd.DataFrame) -> pd.DataFrame:
     """The rows that a process left behind, in the dtypes of the real ones as far as they fit."""
-    rows = pd.read_csv(folder / SYNTHETIC)
+    # '1' and '2' must not become numbers where no row says '3+'.
+    texts = {name: str for name in like if _is_text(like[name])}
+    rows = pd.read_csv(folder / SYNTHETIC, dtype=texts)
     for name, dtype in like.dtypes.items():
         if pd.api.types.is_object_dtype(dtype) and rows[name].dtype != dtype:
             rows[name] = rows[name].astype(object)
 
     return rows
+
+
+def _is_text(column: pd.Series) -> bool:
+    return pd.api.types.is_object_dtype(column.dtype) and all(
+        isinstance(value, str) for value in column.dropna()
+    )
 
 
 if __name__ == '__main__':

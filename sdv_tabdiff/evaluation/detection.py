@@ -1,7 +1,5 @@
 """Whether a classifier can tell synthetic rows from real ones (classifier two-sample test)."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -10,6 +8,7 @@ from sdmetrics.single_table import LogisticDetection
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
+from sdv_tabdiff.evaluation.seeds import global_seed
 from sdv_tabdiff.evaluation.tables import LEVELS, encode, measured_columns, measured_table
 from sdv_tabdiff.evaluation.trees import tree_models
 
@@ -41,40 +40,27 @@ def logistic_detection(real: Any, synthetic: Any, metadata: Any, seed: int = 0) 
             _make_encodable(rows, made, name)
 
     columns |= {name: {'sdtype': 'numerical'} for name in rows.columns if name not in columns}
-    with _global_seed(seed):
+    with global_seed(seed):
         return float(LogisticDetection.compute(rows, made, {'columns': columns}))
 
 
 def _make_encodable(rows: pd.DataFrame, made: pd.DataFrame, name: Any) -> None:
     """Change levels that SDMetrics' encoder would fail on, in place.
 
-    Levels of different types cannot be sorted: they become texts. Missing is missing, be it None or
-    NaN. Levels that no real row has become the real rows' first one, beside a column that says so.
+    Levels of different types cannot be sorted: they become texts. Levels that no real row has
+    become the real rows' first one, beside a column that says so.
     """
     kinds = {
         isinstance(level, str) for table in (rows, made) for level in set(table[name].dropna())
     }
-    for table in (rows, made):
-        if len(kinds) > 1:
+    if len(kinds) > 1:
+        for table in (rows, made):
             table[name] = table[name].map(repr, na_action='ignore')
-        if table[name].dtype == object:
-            table[name] = table[name].where(table[name].notna(), np.nan)
 
     known = made[name].isin(rows[name].dropna()) | (made[name].isna() & rows[name].isna().any())
     if not known.all():
         made[name] = made[name].where(known, rows[name].iloc[0])
         rows[f'{name} is new'], made[f'{name} is new'] = 0.0, (~known).astype(float)
-
-
-@contextmanager
-def _global_seed(seed: int) -> Iterator[None]:
-    """SDMetrics draws its folds from numpy's global generator: borrow it and give it back."""
-    state = np.random.get_state()  # noqa: NPY002
-    np.random.seed(seed)  # noqa: NPY002
-    try:
-        yield
-    finally:
-        np.random.set_state(state)  # noqa: NPY002
 
 
 def boosted_detection(real: Any, synthetic: Any, metadata: Any, seed: int = 0) -> float:

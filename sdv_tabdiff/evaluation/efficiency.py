@@ -52,7 +52,7 @@ def ml_efficiency(
     """
     made = measured_table(synthetic, metadata, 'synthetic')
     rows = measured_table(test, metadata, 'test')
-    task = task_of(target, rows, metadata)
+    task, target = task_of(target, rows, metadata), str(target)
     made, rows = (table[table[target].notna()].reset_index(drop=True) for table in (made, rows))
     columns = measured_columns(metadata)
     features = {'columns': {name: columns[name] for name in columns if name != target}}

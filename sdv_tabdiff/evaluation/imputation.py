@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from sdv_tabdiff.evaluation.predictions import AUC, level_scores, number_scores, scale_of, task_of
+from sdv_tabdiff.evaluation.tables import own_name
 from sdv_tabdiff.levels import distinct_levels
 from sdv_tabdiff.sdv_versions import single_table
 
@@ -44,6 +45,7 @@ def imputation_scores(
             ``task_of`` and ``level_scores``.
     """
     rows = single_table(test)
+    target = own_name(rows, target)
     rows = rows[rows[target].notna()].reset_index(drop=True)
     task = task_of(target, rows, metadata)
     questions = rows.drop(columns=target)

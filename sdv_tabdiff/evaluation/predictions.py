@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from sklearn.metrics import roc_auc_score
 
-from sdv_tabdiff.evaluation.tables import LEVELS, measured_columns
+from sdv_tabdiff.evaluation.tables import LEVELS, measured_columns, own_name
 from sdv_tabdiff.levels import distinct_levels
 
 AUC, MICRO_AUC, LOG_RMSE, RMSE = 'auc', 'micro_auc', 'log_rmse', 'rmse'
@@ -34,11 +34,12 @@ def task_of(target: Any, real: pd.DataFrame, metadata: Any) -> str:
             If there is no such column, or it is a date or has a single level.
     """
     columns = measured_columns(metadata)
-    sdtype = columns.get(target, {}).get('sdtype')
-    if sdtype in LEVELS and len(distinct_levels(real[target])) > 1:
+    sdtype = columns.get(str(target), {}).get('sdtype')
+    values = real.get(own_name(real, target), pd.Series(dtype=float))
+    if sdtype in LEVELS and len(distinct_levels(values)) > 1:
         return AUC
-    if sdtype == 'numerical' and real[target].notna().any():
-        return LOG_RMSE if real[target].min() >= 0 and real[target].max() >= 10 else RMSE
+    if sdtype == 'numerical' and values.notna().any():
+        return LOG_RMSE if values.min() >= 0 and values.max() >= 10 else RMSE
 
     possible = [name for name, column in columns.items() if column['sdtype'] != 'datetime']
     raise ValueError(

@@ -4,6 +4,7 @@ from typing import Any
 
 from sdmetrics.reports import QualityReport
 
+from sdv_tabdiff.evaluation.seeds import global_seed
 from sdv_tabdiff.evaluation.tables import NUMBERS, measured_columns, measured_table
 
 TABLE = 'table'
@@ -38,7 +39,10 @@ def quality(real: Any, synthetic: Any, metadata: Any, all_pairs: bool = True) ->
         report.real_correlation_threshold = 0
         report.real_association_threshold = 0
 
-    report.generate(*tables, {'tables': {TABLE: {'columns': _columns(metadata)}}}, verbose=False)
+    described = {'tables': {TABLE: {'columns': _columns(metadata)}}}
+    with global_seed(0):  # SDMetrics draws 50,000 rows of larger tables for its pairs.
+        report.generate(*tables, described, verbose=False)
+
     parts = report.get_properties().set_index('Property')['Score'].astype(float)
     shape, trend = (float(parts.get(name, float('nan'))) for name in PROPERTIES)
     return {'shape': shape, 'trend': trend, 'score': float(report.get_score())}

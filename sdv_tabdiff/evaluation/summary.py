@@ -7,18 +7,21 @@ from functools import cached_property
 from typing import Any
 
 import pandas as pd
-from sdmetrics.errors import IncomputableMetricError
 
 from sdv_tabdiff.evaluation.detection import boosted_detection, logistic_detection
 from sdv_tabdiff.evaluation.efficiency import ml_efficiency
 from sdv_tabdiff.evaluation.imputation import imputation_scores
+from sdv_tabdiff.evaluation.predictions import task_of
 from sdv_tabdiff.evaluation.privacy import dcr_share
 from sdv_tabdiff.evaluation.similarity import quality
 from sdv_tabdiff.evaluation.support import Support, support
+from sdv_tabdiff.evaluation.tables import measured_table
 from sdv_tabdiff.evaluation.trees import NotInstalledError
+from sdv_tabdiff.sdv_versions import single_table
 
 HIGHER, LOWER, HALF = 'higher', 'lower', 'half'
 COLUMNS = ['measure', 'value', 'best', 'note']
+NOTHING = 'nothing to compare'
 
 
 @dataclass
@@ -32,6 +35,19 @@ class Tables:
     target: Any = None
     synthesizer: Any = None
     seed: int = 0
+
+    def check(self) -> None:
+        """Raise an error if there is something wrong with what the user gave."""
+        for data, role in (
+            (self.real, 'real'),
+            (self.synthetic, 'synthetic'),
+            (self.holdout, 'held-out'),
+        ):
+            if data is not None:
+                measured_table(data, self.metadata, role)
+
+        if self.holdout is not None and self.target is not None:
+            task_of(self.target, single_table(self.holdout), self.metadata)
 
     @cached_property
     def all_pairs(self) -> dict[str, float]:
@@ -126,8 +142,8 @@ def evaluate(
         pandas.DataFrame:
             A row for each value, with the columns ``measure``, ``value``, ``best`` (``'higher'``,
             ``'lower'`` or ``'half'``: which values are good) and ``note``, which says why a value
-            is missing. ``mle`` and ``imputation`` have a row for each of their scores, such as
-            ``mle_auc``.
+            is missing, be it the error of that measure. ``mle`` and ``imputation`` have a row for
+            each of their scores, such as ``mle_auc``.
 
     Raises:
         InvalidDataError:
@@ -141,6 +157,7 @@ def evaluate(
         raise ValueError(f'There are no measures {unknown}. There are {list(MEASURES)}.')
 
     tables = Tables(real, synthetic, metadata, holdout, target, synthesizer, seed)
+    tables.check()
     rows = [row for name in names for row in _rows(name, MEASURES[name], tables)]
     return pd.DataFrame(rows, columns=COLUMNS)
 
@@ -155,12 +172,16 @@ def _rows(name: str, measure: Measure, tables: Tables) -> Iterator[tuple[str, fl
         with warnings.catch_warnings():
             warnings.simplefilter('ignore')
             found = measure.compute(tables)
-    except (NotInstalledError, IncomputableMetricError) as error:
+    except NotInstalledError as error:
         yield name, float('nan'), measure.best, str(error)
+        return
+    except Exception as error:
+        # The input is known to be sound: one measure that fails on it must not cost the others.
+        yield name, float('nan'), measure.best, f'{type(error).__name__}: {error}'
         return
 
     if not isinstance(found, dict):
-        yield name, found, measure.best, '' if found == found else 'nothing to compare'
+        yield name, found, measure.best, '' if found == found else NOTHING
         return
 
     for score, value in found.items():

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -14,26 +15,27 @@ from sdv_tabdiff.sdv_versions import single_table
 NUMBERS, LEVELS = ('numerical', 'datetime'), ('categorical', 'boolean', 'ordinal')
 
 
-def column_properties(metadata: Any) -> dict[Any, dict[str, Any]]:
-    """What metadata says about each column.
+def column_properties(metadata: Any) -> dict[str, dict[str, Any]]:
+    """What metadata says about each column, by its name as text: SDV knows no other names.
 
     Args:
         metadata (sdv.metadata.Metadata or dict):
             Metadata of one table: of SDV, or the dictionary that its ``to_dict`` returns.
 
     Raises:
-        InvalidDataError:
+        ValueError:
             If it describes no table, or several.
     """
     content = metadata if isinstance(metadata, Mapping) else metadata.to_dict()
     tables = content.get('tables', {'': content})
     if len(tables) != 1:
-        raise InvalidDataError([f'Expected the metadata of one table, got that of {len(tables)}.'])
+        raise ValueError(f'Expected the metadata of one table, got that of {len(tables)}.')
 
-    return dict(next(iter(tables.values())).get('columns', {}))
+    columns = next(iter(tables.values())).get('columns', {})
+    return {str(name): properties for name, properties in columns.items()}
 
 
-def measured_columns(metadata: Any) -> dict[Any, dict[str, Any]]:
+def measured_columns(metadata: Any) -> dict[str, dict[str, Any]]:
     """The columns that hold statistics: numbers, dates and levels.
 
     Keys, texts and personal data are made up row by row, so there is nothing to measure in them.
@@ -46,7 +48,10 @@ def measured_columns(metadata: Any) -> dict[Any, dict[str, Any]]:
 
 
 def measured_table(data: Any, metadata: Any, role: str) -> pd.DataFrame:
-    """The measured columns of a table, dates as nanoseconds, numbers as floats.
+    """The measured columns of a table, in dtypes that all measures understand.
+
+    Numbers are floats, dates nanoseconds. Levels are what they were, but in plain dtypes, with NaN
+    for whatever else says *missing*.
 
     Args:
         data (pandas.DataFrame or dict[str, pandas.DataFrame]):
@@ -60,7 +65,7 @@ def measured_table(data: Any, metadata: Any, role: str) -> pd.DataFrame:
         InvalidDataError:
             If it has no rows, or lacks a column that is to be measured.
     """
-    table = single_table(data)
+    table = single_table(data).rename(columns=str).reset_index(drop=True)
     columns = measured_columns(metadata)
     if not len(table):
         raise InvalidDataError([f'The {role} table has no rows.'])
@@ -69,15 +74,24 @@ def measured_table(data: Any, metadata: Any, role: str) -> pd.DataFrame:
     if lacking:
         raise InvalidDataError([f'The {role} table lacks the columns {lacking} of the metadata.'])
 
-    return pd.DataFrame(
-        {
-            name: _as_numbers(table[name], properties, role)
-            if properties['sdtype'] in NUMBERS
-            else table[name].reset_index(drop=True)
-            for name, properties in columns.items()
-        },
-        index=pd.RangeIndex(len(table)),
-    )
+    measured = {
+        name: _as_numbers(table[name], properties, role)
+        if properties['sdtype'] in NUMBERS
+        else _plain_levels(table[name])
+        for name, properties in columns.items()
+    }
+    return pd.DataFrame(measured, index=table.index)
+
+
+def _plain_levels(column: pd.Series) -> pd.Series:
+    if pd.api.types.is_bool_dtype(column.dtype) and not column.isna().any():
+        return column.astype(bool)
+    if pd.api.types.is_integer_dtype(column.dtype):
+        return column.astype('Float64').astype(float) if column.isna().any() else column.astype(int)
+    if pd.api.types.is_float_dtype(column.dtype):
+        return column.astype('Float64').astype(float)
+
+    return column.astype(object).where(column.notna(), np.nan)
 
 
 def _as_numbers(column: pd.Series, properties: dict[str, Any], role: str) -> pd.Series:
@@ -93,25 +107,33 @@ def _as_numbers(column: pd.Series, properties: dict[str, Any], role: str) -> pd.
         ]) from error
 
     # SDMetrics and the distances know no infinity.
-    return numbers.replace([np.inf, -np.inf], np.nan).reset_index(drop=True)
+    return numbers.replace([np.inf, -np.inf], np.nan)
 
 
 def _nanoseconds(column: pd.Series, datetime_format: str | None) -> pd.Series:
     if pd.api.types.is_datetime64_any_dtype(column.dtype):
-        dates = column
-    elif datetime_format:
-        # A column of dates may hold text or date objects, whatever its format says.
-        text = column.map(lambda value: isinstance(value, str))
-        dates = pd.to_datetime(column.where(text), format=datetime_format)
-        dates = dates.where(text, pd.to_datetime(column.where(~text)))
+        dates = pd.to_datetime(column, utc=True)
     else:
-        dates = pd.to_datetime(column, format='mixed')
+        present = column.dropna().astype(object)
+        if datetime_format:  # A CSV file turns 20190131 and 2019 into numbers.
+            present = present.map(lambda value: f'{value:.0f}' if _is_number(value) else value)
 
-    if dates.dt.tz is not None:
-        dates = dates.dt.tz_convert(None)
+        text = present.map(lambda value: isinstance(value, str)).astype(bool)
+        written = pd.to_datetime(present[text], format=datetime_format or 'mixed', utc=True)
+        dates = pd.concat([written, pd.to_datetime(present[~text], utc=True)])
+        dates = dates.reindex(column.index)
 
-    ticks = dates.astype('datetime64[ns]').astype('int64').astype(float)
-    return ticks.where(dates.notna())
+    ticks = pd.Series(dates.to_numpy(dtype='datetime64[ns]'), index=column.index)
+    return ticks.astype('int64').astype(float).where(ticks.notna())
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def own_name(table: pd.DataFrame, name: Any) -> Any:
+    """The name that a table itself has for a column: 0 where metadata says '0'."""
+    return next((own for own in table.columns if str(own) == str(name)), name)
 
 
 @dataclass(frozen=True)

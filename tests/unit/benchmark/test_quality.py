@@ -7,7 +7,7 @@ from sdv_tabdiff.benchmark.quality import Plan, run
 from sdv_tabdiff.benchmark.synthesizers import Variant
 from sdv_tabdiff.benchmark.tables import load_table
 
-from .folders import write_table
+from .folders import animals, write_table
 
 SMALL = Variant('', {'epochs': 1, 'trunk_dims': (8,)})
 MEASURES = ('shape_error', 'dcr_share', 'imputation')
@@ -132,3 +132,29 @@ def test_a_table_without_a_target(folder, processes, tmp_path):
 
     assert (frame['problem'] == '').all()
     assert np.isfinite(frame['shape_error']).all()
+
+
+def test_another_target_or_other_rows_are_another_run(folder, processes, tmp_path):
+    for target in ('adult', 'weight'):
+        table = load_table(folder, 'animals', {'animals': target})
+        run([table], plan(folder, synthesizers=[]), tmp_path / 'out')
+
+    write_table(folder, rows=animals(seed=9))
+    frame = run([load_table(folder, 'animals')], plan(folder, synthesizers=[]), tmp_path / 'out')
+
+    assert len(pd.read_csv(tmp_path / 'out' / 'quality.csv')) == 3
+    assert len(frame) == 1
+
+
+def test_a_measure_without_its_library_is_tried_again(folder, table, processes, tmp_path):
+    plan_of_trees = plan(folder, synthesizers=[], measures=('shape_error', 'c2st_boosted'))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(__import__('sys').modules, 'xgboost', None)
+        frame = run([table], plan_of_trees, tmp_path / 'out')
+
+    assert 'c2st_boosted: xgboost is not installed' in frame['problem'][0]
+    assert frame['shape_error'].notna().all()
+    frame = run([table], plan_of_trees, tmp_path / 'out')
+    assert frame['problem'][0] == ''
+    assert frame['c2st_boosted'].notna().all()
+    assert len(processes) == 1

@@ -103,6 +103,8 @@ class TestReport:
                 ('magic', 'TabDiff fixed', '0', 1.5),
                 ('magic', 'TabDiff learnable', '0', 2.5),
                 ('news', 'TabDiff fixed', '0', 99.0),
+                ('beijing', 'TabDiff fixed', '0', 99.0),
+                ('beijing', 'TabDiff learnable', '0', np.nan),
             ])
         )
 

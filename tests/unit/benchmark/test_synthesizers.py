@@ -81,31 +81,43 @@ def test_tabdiff_gets_its_seed_and_its_time():
     assert synthesizer.random_state == 7
     assert synthesizer.max_training_time == 30
     assert synthesizer.epochs == 2
+    assert new_synthesizer('TabDiff', METADATA, 7, seconds=30).epochs > 10_000
 
 
 class Clock:
-    """A clock that fits move on: four seconds, and two for each epoch."""
+    """A clock that fits move on: some seconds of their own, and some for each epoch."""
 
-    def __init__(self):
-        self.now = 0.0
+    def __init__(self, start, epoch):
+        self.now, self.start, self.epoch = 0.0, start, epoch
+        self.first = True
 
     def monotonic(self):
         return self.now
 
-    def synthesizer(self, metadata, epochs):
-        clock = self
-
-        class Fit:
-            def fit(self, data):
-                clock.now += 4 + 2 * epochs
-
-        return Fit()
+    def fit(self, epochs):
+        self.now += self.start + self.epoch * epochs + (100 if self.first else 0)
+        self.first = False
 
 
-@pytest.mark.parametrize(('seconds', 'epochs'), [(100, 48), (6, 1), (1, 1), (8.5, 2)])
-def test_epochs_fill_the_time(seconds, epochs, monkeypatch):
-    clock = Clock()
+@pytest.mark.parametrize(
+    ('start', 'epoch', 'seconds', 'epochs'),
+    [
+        (4, 2, 100, 48),
+        (4, 2, 6, 1),
+        (4, 2, 1, 1),
+        (0.5, 0.001, 120, 119_500),
+        (0, 0.03, 120, 4_000),
+    ],
+)
+def test_epochs_fill_the_time(start, epoch, seconds, epochs, monkeypatch):
+    clock = Clock(start, epoch)
     monkeypatch.setattr(synthesizers, 'time', clock)
-    monkeypatch.setitem(synthesizers.PEERS, 'CTGAN', clock.synthesizer)
 
-    assert epochs_within('CTGAN', METADATA, animals(), 'animals', seconds) == epochs
+    assert epochs_within(clock.fit, seconds) == pytest.approx(epochs, rel=0.01, abs=1)
+
+
+def test_an_epoch_that_takes_no_time_of_its_own_is_not_repeated_for_ever(monkeypatch):
+    clock = Clock(start=1, epoch=0)
+    monkeypatch.setattr(synthesizers, 'time', clock)
+
+    assert epochs_within(clock.fit, 10) < 100

@@ -107,3 +107,34 @@ def test_peak_memory_counts_what_was_given_back():
 
     assert peak_memory() >= before
     assert peak_memory() > 50
+
+
+def test_texts_that_look_like_numbers_stay_texts(tmp_path):
+    real = pd.DataFrame({'a': ['1', '2', '3+', None], 'b': [True, False, None, True]})
+    real.head(2).to_csv(tmp_path / 'synthetic.csv.gz', index=False)
+
+    rows = read_synthetic(tmp_path, real)
+
+    assert rows['a'].tolist() == ['1', '2']
+    assert rows['b'].tolist() == [True, False]
+
+
+def test_a_failed_imputation_does_not_cost_the_fit(assign, tmp_path, monkeypatch):
+    def broken(*_):
+        raise RuntimeError('no luck')
+
+    monkeypatch.setattr('sdv_tabdiff.benchmark.worker.imputation_scores', broken)
+
+    facts = carry_out(assign(**TABDIFF, impute=True), tmp_path)
+
+    assert facts['note'] == 'imputation: RuntimeError: no luck'
+    assert facts['fit_seconds'] > 0
+
+
+def test_the_metadata_may_have_another_name_for_the_table(assign, tmp_path):
+    path = tmp_path / 'tables' / 'animals.metadata.json'
+    path.write_text(path.read_text().replace('"animals"', '"zoo"'))
+
+    facts = carry_out(assign(**TABDIFF), tmp_path)
+
+    assert facts['rows_per_second'] > 0

@@ -1,8 +1,10 @@
 import numpy as np
+import pandas as pd
 import pytest
+from sdv.errors import InvalidDataError
 
 from sdv_tabdiff import evaluation
-from sdv_tabdiff.evaluation import MEASURES, evaluate
+from sdv_tabdiff.evaluation import MEASURES, evaluate, summary
 
 from .tables import METADATA, levels, numbers, people
 
@@ -97,3 +99,44 @@ def test_every_measure_is_described():
         'shape_error', 'trend_error', 'sdmetrics_score', 'sdmetrics_trend', 'alpha_precision',
         'beta_recall', 'c2st_logistic', 'c2st_boosted', 'mle', 'imputation', 'dcr_share',
     }  # fmt: skip
+
+
+def test_a_measure_that_fails_is_noted_and_the_others_go_on(monkeypatch):
+    def broken(*_):
+        raise RuntimeError('no luck')
+
+    monkeypatch.setitem(
+        MEASURES, 'c2st_logistic', summary.Measure(lambda tables: tables.detection(broken))
+    )
+    frame = people(60)
+
+    found = evaluate(frame, frame, METADATA).set_index('measure')
+
+    assert found.loc['c2st_logistic', 'note'] == 'RuntimeError: no luck'
+    assert found.loc['beta_recall', 'value'] > 0.9
+
+
+@pytest.mark.parametrize(
+    ('changes', 'words'),
+    [
+        ({'synthetic': people(5).drop(columns='job')}, 'synthetic table lacks'),
+        ({'holdout': people(5).iloc[:0]}, 'held-out table has no rows'),
+        ({'target': 'joined'}, "target 'joined'"),
+    ],
+)
+def test_wrong_input_is_an_error_at_once(changes, words):
+    frame = people(30)
+    usual = {'real': frame, 'synthetic': frame, 'holdout': frame, 'target': 'job'}
+
+    with pytest.raises((InvalidDataError, ValueError), match=words):
+        evaluate(metadata=METADATA, **{**usual, **changes})
+
+
+def test_integer_column_names():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({0: rng.normal(size=60), 1: list('ab') * 30})
+    metadata = {'columns': {'0': {'sdtype': 'numerical'}, '1': {'sdtype': 'categorical'}}}
+
+    for target in (1, '1'):
+        found = evaluate(frame, frame, metadata, frame, target).set_index('measure')
+        assert found['note'].drop('imputation').eq('').all()

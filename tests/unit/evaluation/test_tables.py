@@ -4,6 +4,7 @@ import pytest
 from sdv.errors import InvalidDataError
 from sdv.metadata import Metadata
 
+from sdv_tabdiff.evaluation import logistic_detection, trend_error
 from sdv_tabdiff.evaluation.tables import encode, measured_columns, measured_table
 
 from .tables import METADATA, levels, numbers, people
@@ -23,7 +24,7 @@ def test_keys_and_personal_data_are_not_measured(metadata):
 def test_metadata_of_several_tables_are_refused():
     tables = METADATA['tables']['people']
 
-    with pytest.raises(InvalidDataError, match='2'):
+    with pytest.raises(ValueError, match='2'):
         measured_columns({'tables': {'a': tables, 'b': tables}})
 
 
@@ -79,6 +80,60 @@ class TestMeasuredTable:
             measured_table(frame.drop(columns='job'), METADATA, 'synthetic')
         with pytest.raises(InvalidDataError, match=r"'age' of the real table"):
             measured_table(frame.assign(age='old'), METADATA, 'real')
+
+    @pytest.mark.parametrize(
+        ('values', 'datetime_format'),
+        [
+            (['2019-01-31 00:00:00+0100', None], '%Y-%m-%d %H:%M:%S%z'),
+            (['2019-01-31 00:00:00+0100', '2019-01-31 01:00:00+0200'], '%Y-%m-%d %H:%M:%S%z'),
+            ([20190130, None], '%Y%m%d'),
+            ([20190130], '%Y%m%d'),
+            (['2019-01-30T23:00'], None),
+        ],
+    )
+    def test_dates_with_zones_and_numbers_for_dates(self, values, datetime_format):
+        properties = {'sdtype': 'datetime', 'datetime_format': datetime_format}
+
+        table = measured_table(pd.DataFrame({'a': values}), {'columns': {'a': properties}}, 'real')
+
+        found = pd.to_datetime(table['a'].dropna()).dt.normalize()
+        assert (found == pd.Timestamp('2019-01-30')).all()
+        assert len(found) == pd.Series(values).notna().sum()
+
+    @pytest.mark.parametrize(
+        ('values', 'dtypes'),
+        [
+            (['a', 'b', None, 'a'], ['category', 'string', object]),
+            ([True, False, None, True], ['boolean', object]),
+            ([1, 2, None, 1], ['Int64', 'Int8', float]),
+            ([1, 2, 1], ['uint8', 'int64', 'Int64', 'category']),
+        ],
+    )
+    def test_levels_are_the_same_in_every_dtype(self, values, dtypes):
+        metadata = {'columns': {'a': {'sdtype': 'categorical'}, 'b': {'sdtype': 'categorical'}}}
+        frames = [
+            pd.DataFrame({
+                'a': pd.Series(values * 10, dtype=dtype),
+                'b': list('uv' * 5) * len(values),
+            })
+            for dtype in dtypes
+        ]
+
+        for frame in frames:
+            assert trend_error(frames[0], frame, metadata) == pytest.approx(0)
+            assert logistic_detection(frames[0], frame, metadata) > 0.9
+            first, second = encode(
+                [measured_table(one, metadata, 'x') for one in (frames[0], frame)], metadata
+            )
+            np.testing.assert_array_equal(first.codes, second.codes)
+
+    @pytest.mark.parametrize('metadata', [{0: 'numerical'}, {'0': 'numerical'}])
+    def test_names_may_be_integers(self, metadata):
+        described = {'columns': {name: {'sdtype': kind} for name, kind in metadata.items()}}
+
+        table = measured_table(pd.DataFrame({0: [1.0, 2.0]}), described, 'real')
+
+        assert table.columns.tolist() == ['0']
 
 
 class TestEncode:
