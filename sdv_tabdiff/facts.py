@@ -143,7 +143,12 @@ class ColumnFacts:
         if zone is None:
             return dates
 
-        return dates.dt.tz_localize(zone) if dates.dt.tz is None else dates.dt.tz_convert(zone)
+        if dates.dt.tz is not None:
+            return dates.dt.tz_convert(zone)
+
+        # An hour that a change of the clock repeats is its first, one that it skips is the next.
+        summer = np.ones(len(dates), dtype=bool)
+        return dates.dt.tz_localize(zone, ambiguous=summer, nonexistent='shift_forward')
 
     def _like_dates(self, values: pd.Series) -> pd.Series:
         if pd.api.types.is_datetime64_any_dtype(self.dtype):

@@ -128,11 +128,8 @@ def run(tables: Sequence[BenchmarkTable], plan: Plan, folder: Path) -> pd.DataFr
     """
     folder.mkdir(parents=True, exist_ok=True)
     file = ResultFile(folder / 'quality.csv', KEY, [*ROWS, *VALUES, *COSTS])
-    jobs = [
-        _job(file, table.shortened(plan.max_rows, None), plan, folder / 'runs', *one)
-        for table in tables
-        for one in plan.runs()
-    ]
+    parts = [table.shortened(plan.max_rows, None) for table in tables]
+    jobs = [_job(file, part, plan, folder / 'runs', *one) for part in parts for one in plan.runs()]
     run_jobs(jobs)
     return file.frame(job.key for job in jobs)
 
@@ -157,6 +154,7 @@ def _job(
     assignment = Assignment(
         data=str(plan.data.resolve()),
         table=table.name,
+        digest=table.digest,
         target=table.target,
         max_rows=plan.max_rows,
         synthesizer=name,

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,7 @@ class BenchmarkTable:
         """What the metadata calls the table, which may be another name than that of its file."""
         return next(iter(self.metadata.tables))
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """A short text that tells rows and split apart from others."""
         digest = hashlib.sha256()

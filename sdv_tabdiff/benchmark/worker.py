@@ -44,6 +44,7 @@ class Assignment:
     Args:
         data: Folder of the tables.
         table: Name of the table.
+        digest: What tells its rows from others of that name, so that no run is taken for theirs.
         target: Column to predict, or None.
         max_rows: Largest number of training rows.
         synthesizer: Name of the synthesizer.
@@ -64,6 +65,7 @@ class Assignment:
     seconds: float | None = None
     half: bool = False
     impute: bool = False
+    digest: str = ''
 
     def write(self, folder: Path) -> None:
         """Save it for a process to find."""

@@ -100,3 +100,16 @@ def test_bounds_of_days():
     found = facts.bounds(pd.Timestamp('2020-01-05 10:00'), pd.Timestamp('2020-01-09 11:00'))
 
     assert found == (pd.Timestamp('2020-01-06'), pd.Timestamp('2020-01-09'))
+
+
+@pytest.mark.parametrize(
+    ('text', 'expected'),
+    [('2020-10-25 02:30', '2020-10-25 00:30'), ('2020-03-29 02:30', '2020-03-29 01:00')],
+)
+def test_hours_that_a_change_of_the_clock_repeats_or_skips(text, expected):
+    column = pd.date_range('2020-01-01', '2020-12-31', tz='Europe/Berlin')
+    facts = learn(column, sdtype='datetime')
+
+    (date,) = facts.like_column(pd.Series([text], dtype=object))
+
+    assert date == pd.Timestamp(expected, tz='UTC')

@@ -146,6 +146,19 @@ def test_another_target_or_other_rows_are_another_run(folder, processes, tmp_pat
     assert len(frame) == 1
 
 
+def test_rows_of_an_earlier_table_are_not_taken_for_those_of_a_new_one(
+    folder, table, processes, tmp_path
+):
+    run([table], plan(folder, synthesizers=[]), tmp_path / 'out')
+    write_table(folder, rows=animals(seed=9))
+    table = load_table(folder, 'animals', {'animals': 'adult'})
+
+    frame = run([table], plan(folder, synthesizers=[]), tmp_path / 'out')
+
+    assert len(processes) == 2
+    assert frame['dcr_share'][0] > 0.9
+
+
 def test_a_measure_without_its_library_is_tried_again(folder, table, processes, tmp_path):
     plan_of_trees = plan(folder, synthesizers=[], measures=('shape_error', 'c2st_boosted'))
     with pytest.MonkeyPatch.context() as patch:
