@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -73,6 +74,8 @@ class Plan:
             How long each synthesizer may train. Defaults to ``None``: as long as it does.
         max_rows (int or None):
             Largest number of training rows.
+        threads (int or None):
+            Threads that each fit may use. Defaults to ``None``: one for each core.
     """
 
     data: Path
@@ -84,6 +87,7 @@ class Plan:
     halves: bool = False
     seconds: float | None = None
     max_rows: int | None = None
+    threads: int | None = None
 
     def runs(self) -> Iterator[tuple[str, Variant, int]]:
         """Name, variant and seed of each run on a table, the floor first."""
@@ -97,7 +101,7 @@ class Plan:
         """In words, what else than table, synthesizer and seed determines a run."""
         words: dict[str, Any] = {'max_rows': self.max_rows}
         if name != BOOTSTRAP:
-            words['seconds'] = self.seconds
+            words |= {'seconds': self.seconds, 'threads': self.threads}
         if name == TABDIFF and variant.parameters:
             words['parameters'] = json.dumps(variant.parameters, sort_keys=True)
         if len(self.measures) < len(MEASURES):
@@ -161,6 +165,7 @@ def _job(
         parameters=dict(variant.parameters),
         seed=seed,
         seconds=plan.seconds,
+        threads=plan.threads,
         impute=IMPUTATION in plan.measures and table.target is not None,
     )
     return Job(file, key, partial(_measure, table, assignment, plan, folder))
@@ -213,7 +218,10 @@ def _carried_out(assignment: Assignment, folder: Path) -> tuple[Path, dict[str, 
         (place / RUN).unlink(missing_ok=True)
         with (place / 'log.txt').open('w', encoding='utf-8') as log:
             command = [sys.executable, '-m', 'sdv_tabdiff.benchmark.worker', str(place)]
-            subprocess.run(command, stdout=log, stderr=log, check=False)
+            limits = thread_limits(assignment.threads)
+            subprocess.run(
+                command, stdout=log, stderr=log, check=False, env={**os.environ, **limits}
+            )
 
         facts = _facts(place)
 
@@ -223,6 +231,12 @@ def _carried_out(assignment: Assignment, folder: Path) -> tuple[Path, dict[str, 
         raise FailedRunError(facts['problem'])
 
     return place, facts
+
+
+def thread_limits(threads: int | None) -> dict[str, str]:
+    """Environment variables that keep a process and its children to so many threads."""
+    names = ('OMP_NUM_THREADS', 'MKL_NUM_THREADS', 'OPENBLAS_NUM_THREADS', 'LOKY_MAX_CPU_COUNT')
+    return {} if threads is None else dict.fromkeys(names, str(threads))
 
 
 def _facts(place: Path) -> dict[str, Any] | None:

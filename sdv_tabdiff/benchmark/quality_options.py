@@ -83,6 +83,13 @@ def _add_sizes(command: argparse.ArgumentParser) -> None:
         help='train every synthesizer for about so long (default: as long as it takes)',
     )
     command.add_argument(
+        '--threads',
+        type=at_least(int, 1),
+        metavar='N',
+        help='threads that each fit may use, as when several commands share a machine (default: '
+        'one for each core)',
+    )
+    command.add_argument(
         '--max-rows', type=at_least(int, 4), metavar='N', help='largest number of training rows'
     )
 
@@ -110,6 +117,7 @@ def run_quality(options: argparse.Namespace) -> tuple[str, int]:
         halves=options.halves,
         seconds=options.time_budget,
         max_rows=options.max_rows,
+        threads=options.threads,
     )
     published = paper.load_paper(options.paper) if options.paper else None
     frame = quality.run(loaded, plan, options.output)

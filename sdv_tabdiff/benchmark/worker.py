@@ -44,7 +44,6 @@ class Assignment:
     Args:
         data: Folder of the tables.
         table: Name of the table.
-        digest: What tells its rows from others of that name, so that no run is taken for theirs.
         target: Column to predict, or None.
         max_rows: Largest number of training rows.
         synthesizer: Name of the synthesizer.
@@ -53,6 +52,9 @@ class Assignment:
         seconds: Longest training, or None.
         half: Whether to fit to one half of the training rows only.
         impute: Whether to fill in the target of the test rows, if the synthesizer can.
+        digest: What tells the table's rows from others of that name, so that no run is taken for
+            theirs.
+        threads: Threads that the process was given, or None.
     """
 
     data: str
@@ -66,6 +68,7 @@ class Assignment:
     half: bool = False
     impute: bool = False
     digest: str = ''
+    threads: int | None = None
 
     def write(self, folder: Path) -> None:
         """Save it for a process to find."""

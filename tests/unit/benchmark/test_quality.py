@@ -171,3 +171,16 @@ def test_a_measure_without_its_library_is_tried_again(folder, table, processes, 
     assert frame['problem'][0] == ''
     assert frame['c2st_boosted'].notna().all()
     assert len(processes) == 1
+
+
+def test_a_limit_of_threads_reaches_the_process(folder, table, tmp_path, monkeypatch):
+    environments = []
+    monkeypatch.setattr(
+        quality.subprocess, 'run', lambda _, env, **__: environments.append(env['OMP_NUM_THREADS'])
+    )
+
+    frame = run([table], plan(folder, synthesizers=['CTGAN'], threads=3), tmp_path / 'out')
+
+    # The bootstrap has nothing to do with threads; its row is good for any number of them.
+    assert environments[1:] == ['3']
+    assert frame['settings'].str.contains('threads=3').tolist() == [False, True]
