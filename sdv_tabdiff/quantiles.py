@@ -18,6 +18,21 @@ MIN_ATOM_ROWS = 10
 MAX_KNOTS = 1000
 ROWS_PER_KNOT = 30
 
+# Further knots of a long tail: a single line to the extreme value would squeeze the rest together.
+TAIL_RANKS = np.array([3, 10, 30, 100, 300, 1000, 3000])
+
+# The extreme values stand for up to so many rows at each end, in columns long enough to afford it:
+# as many generated rows as there were are then likely to cover the column's range.
+MAX_REACH, ROWS_PER_REACH = 4.0, 1000
+
+# A value that so many rows share is generated as often, to the last digit; fewer rows could be
+# told by it. Of more values than fit into a small file, the most frequent.
+MIN_REPEATS = 3
+MAX_REPEATED = 2048
+
+# Rows between two such values that are neither: it keeps the map continuous.
+SEAM = 0.01
+
 
 def discrete_values(values: FloatArray, max_values: int = MAX_DISCRETE_VALUES) -> FloatArray:
     """Values that are better modelled as states than as points on a line.
@@ -47,12 +62,18 @@ def discrete_values(values: FloatArray, max_values: int = MAX_DISCRETE_VALUES) -
 
 
 class QuantileMap:
-    """A strictly increasing, piecewise linear map from values to standard normal scores.
+    """An increasing, piecewise linear map from values to standard normal scores, and back.
 
     The knots are quantiles of the continuous part of the column; its atoms are knots too, without
-    weight. Atoms would otherwise squeeze the rest of the column into one end of the scale. Being
-    strictly increasing, the map is exactly invertible on the training range, and its inverse never
-    leaves it.
+    weight. Atoms would otherwise squeeze the rest of the column into one end of the scale.
+
+    A value that several rows share owns the stretch of scores that belongs to its rows: its score
+    is the middle, and every score of the stretch comes back as that very value. So the columns
+    generated from normal scores have the repeated values of the data (round amounts, ratios of
+    small numbers), as often as the data have them.
+
+    Every value of the training data comes back from its score, and no score leads out of the
+    training range.
 
     Example:
         >>> column = QuantileMap().fit(np.arange(1000.0))
@@ -64,8 +85,12 @@ class QuantileMap:
 
     def __init__(self, max_knots: int = MAX_KNOTS):
         self.max_knots = max_knots
+        # Knots in order; a repeated value is that of two knots, or more.
         self.values: FloatArray = np.zeros(1)
         self.scores: FloatArray = np.zeros(1)
+        # Values that own a stretch of scores, and the middles of these stretches.
+        self.repeated: FloatArray = np.empty(0)
+        self.middles: FloatArray = np.empty(0)
 
     def fit(self, values: FloatArray) -> 'QuantileMap':
         """Learn the knots from a column without missing values."""
@@ -77,19 +102,42 @@ class QuantileMap:
         if len(continuous) == 0:
             continuous = values
 
-        self.values, self.scores = self._quantile_knots(continuous)
+        self._fit_continuous(np.sort(continuous))
         self._insert(atoms)
         return self
 
-    def _quantile_knots(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
-        count = max(min(len(values) // ROWS_PER_KNOT, self.max_knots), 10)
-        levels = np.linspace(0, 1, count)
-        knots, group = np.unique(np.quantile(values, levels), return_inverse=True)
-        # Equal quantiles share the middle of their levels.
-        middle = np.bincount(group, weights=levels) / np.bincount(group)
-        # The ends belong to the half of a row, not to infinity.
-        edge = min(0.5 / len(values), 0.25 / count)
-        return knots, ndtri(np.clip(middle, edge, 1 - edge))
+    def _fit_continuous(self, values: FloatArray) -> None:
+        """Learn the knots of sorted values.
+
+        Each row takes up one unit of a line, the extreme values a few more if they are rare. The
+        position on the line, as a share of its length, is the level whose normal score is taken.
+        """
+        self.repeated, first, last = _owners(values)
+        counts = last - first + 1
+        reach = np.clip(len(values) / ROWS_PER_REACH, 1, MAX_REACH)
+        extra_low, extra_high = np.maximum(reach - counts[[0, -1]], 0)
+        length = len(values) + extra_low + extra_high
+        low, high = first + extra_low + SEAM, last + 1 + extra_low - SEAM
+        low[0], high[-1] = SEAM, length - SEAM
+        middles = (low + high) / 2
+        # Beyond its middle, an extreme value has no neighbour to be told from.
+        low[0], high[-1] = middles[0], middles[-1]
+
+        ranks = self._ranks(len(values))
+        owner = np.searchsorted(first - 0.5, ranks, side='right') - 1
+        free = ranks[ranks > last[owner] + 0.5]
+        positions = np.concatenate([free + 0.5 + extra_low, low, high])
+        levels = free / max(len(values) - 1, 1)
+        knots = np.concatenate([np.quantile(values, levels), self.repeated, self.repeated])
+        order = np.lexsort((positions, knots))
+        self.values, self.scores = knots[order], ndtri(positions[order] / length)
+        self.middles = ndtri(middles / length)
+        self._drop_ties()
+
+    def _ranks(self, rows: int) -> FloatArray:
+        count = max(min(rows // ROWS_PER_KNOT, self.max_knots), 10)
+        tail = TAIL_RANKS[TAIL_RANKS < min(rows / count, rows / ROWS_PER_KNOT)]
+        return np.unique(np.concatenate([np.linspace(0, rows - 1, count), tail, rows - 1.0 - tail]))
 
     def _insert(self, atoms: FloatArray) -> None:
         new = np.setdiff1d(atoms, self.values)
@@ -103,18 +151,40 @@ class QuantileMap:
         scores[below] = self.scores[0] - 0.1 * np.arange(below.sum(), 0, -1)
         scores[above] = self.scores[-1] + 0.1 * np.arange(1, above.sum() + 1)
         values, scores = np.append(self.values, new), np.append(self.scores, scores)
-        order = np.argsort(values)
-        # Values closer than double precision can tell apart share a score: keep one of them.
-        order = order[np.append(True, np.diff(scores[order]) > 0)]
+        order = np.lexsort((scores, values))
         self.values, self.scores = values[order], scores[order]
+        self._drop_ties()
+
+    def _drop_ties(self) -> None:
+        # Values closer than double precision can tell apart share a score: keep one of them.
+        keep = np.append(True, np.diff(self.scores) > 0)
+        self.values, self.scores = self.values[keep], self.scores[keep]
 
     def forward(self, values: FloatArray) -> FloatArray:
         """Normal scores of values; NaN stays NaN."""
-        return _interpolate(values, self.values, self.scores)
+        scores = _interpolate(values, self.values, self.scores)
+        if len(self.repeated) == 0:
+            return scores
+
+        nearest = np.searchsorted(self.repeated, values).clip(max=len(self.repeated) - 1)
+        return np.where(self.repeated[nearest] == values, self.middles[nearest], scores)
 
     def inverse(self, scores: FloatArray) -> FloatArray:
         """Values of normal scores; NaN stays NaN."""
         return _interpolate(scores, self.scores, self.values)
+
+
+def _owners(values: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The extremes of sorted rows and the values that enough of them share.
+
+    Returns these values, sorted, and the ranks of their first and last row.
+    """
+    distinct, first, counts = np.unique(values, return_index=True, return_counts=True)
+    inner = np.flatnonzero(counts[1:-1] >= MIN_REPEATS) + 1
+    most = inner[np.argsort(-counts[inner], kind='stable')[:MAX_REPEATED]]
+    chosen = np.unique([0, *most, len(distinct) - 1])
+    first = first[chosen].astype(np.float64)
+    return distinct[chosen], first, first + counts[chosen] - 1
 
 
 def _interpolate(x: FloatArray, knots: FloatArray, heights: FloatArray) -> FloatArray:
