@@ -106,18 +106,23 @@ def prior(
     generator: torch.Generator | None,
     given: Given | None = None,
 ) -> NoisyRows:
-    """Rows at time 1: numbers ``sigma_max N(0, 1)``, every category masked, known cells clean."""
+    """Rows at time 1: noise instead of numbers, every category masked, known cells clean.
+
+    Data of unit variance with noise of ``sigma_max`` have the variance ``sigma_max^2 + 1``. To start
+    without the 1 would make every column of the result too narrow.
+    """
     device = model.layout.mask_codes.device
     t = torch.ones((1, 1), device=device)
     sigma = model.numerical_schedule.sigma(t)
     eps = torch.randn((num_rows, model.num_numerical), device=device, generator=generator)
+    x_num = (sigma**2 + 1).sqrt() * eps
     codes = model.layout.mask_codes.expand(num_rows, -1)
     masked = torch.ones_like(codes, dtype=torch.bool)
     if given is None:
-        return NoisyRows(sigma * eps, codes, masked, sigma, t)
+        return NoisyRows(x_num, codes, masked, sigma, t)
 
     masked = given.roles.categorical(given.roles.wanted)
-    return hold(NoisyRows(sigma * eps, codes, masked, sigma, t, given.roles), given)
+    return hold(NoisyRows(x_num, codes, masked, sigma, t, given.roles), given)
 
 
 def hold(rows: NoisyRows, given: Given | None) -> NoisyRows:

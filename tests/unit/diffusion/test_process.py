@@ -107,8 +107,8 @@ class TestLosses:
         losses = model.losses(x_num, x_cat, noisy)
 
         _, cross_entropy = model.cell_errors(x_num, x_cat, noisy)
-        weight = 0.999 / (0.999 * 0.5 + 0.001)
-        assert losses.categorical.item() == pytest.approx(weight * cross_entropy[0, 0].item() / 4)
+        # One of two categories is masked: (n + 1) / m.
+        assert losses.categorical.item() == pytest.approx(3 * cross_entropy[0, 0].item() / 4)
 
     @pytest.mark.parametrize(('num_numerical', 'levels'), [(2, []), (0, [2])])
     def test_a_table_with_one_kind_of_column_has_one_loss(self, num_numerical, levels):
@@ -121,6 +121,53 @@ class TestLosses:
 
         assert (losses.numerical.item() > 0) == (num_numerical > 0)
         assert (losses.categorical.item() > 0) == bool(levels)
+
+
+class TestCategoryWeights:
+    """``(n + 1) / m`` of a fixed schedule, against ``1 / t``."""
+
+    num_rows = 200_000
+
+    def draws(self, roles=None):
+        model = build(0, [2] * 4)
+        x_cat = torch.zeros((self.num_rows, 4), dtype=torch.int64)
+        generator = torch.Generator().manual_seed(0)
+        t = stratified_times(self.num_rows, 'cpu', generator)
+        x_num = torch.zeros((self.num_rows, 0))
+        return model, model.add_noise(x_num, x_cat, t, generator, roles)
+
+    def test_the_mean_loss_is_the_same_with_less_noise(self):
+        model, noisy = self.draws()
+        # Any loss that depends on what is masked: harder if more is, and unequal among columns.
+        loss = noisy.masked.sum(1, keepdim=True) * torch.tensor([1.0, 2.0, 3.0, 4.0])
+
+        ours = (model.category_weights(noisy) * loss).sum(1)
+        bound = (model.categorical_schedule.weight(noisy.t) * noisy.masked * loss).sum(1)
+
+        error = 4.5 * float((ours.var() + bound.var()).sqrt()) / np.sqrt(self.num_rows)
+        assert float(ours.mean()) == pytest.approx(float(bound.mean()), abs=error)
+        assert ours.std() < bound.std() / 2
+
+    def test_only_wanted_cells_are_counted(self):
+        known = torch.tensor([[True, False, False, True]]).expand(self.num_rows, -1)
+        roles = Roles(known, torch.zeros_like(known), 0)
+        model, noisy = self.draws(roles)
+
+        weights = model.category_weights(noisy)
+
+        assert (weights[:, [0, 3]] == 0).all()
+        both, one = noisy.masked.sum(1) == 2, noisy.masked.sum(1) == 1
+        assert (weights[both].sum(1) == 3).all()
+        assert (weights[one].sum(1) == 3).all()
+
+    def test_learnable_schedules_keep_the_bound(self):
+        model = build(0, [2, 2], learnable=True)
+        masked = torch.tensor([[True, False]])
+        t = torch.tensor([[0.25]])
+        noisy = NoisyRows(torch.zeros(1, 0), torch.zeros(1, 2).long(), masked, t, t)
+
+        expected = model.categorical_schedule.weight(t)[0, 0].item()
+        assert model.category_weights(noisy).tolist() == [[pytest.approx(expected), 0.0]]
 
 
 class TestScheduleObjective:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from sdv_tabdiff.diffusion import MixedDiffusion, SamplerSettings, sample
+from sdv_tabdiff.diffusion import MixedDiffusion, NoiseSettings, SamplerSettings, sample
 from sdv_tabdiff.diffusion.process import NoisyRows
 from sdv_tabdiff.diffusion.sampler import (
     perturb,
@@ -60,6 +60,16 @@ class TestSolvers:
 
     def test_multistep_beats_euler_at_the_same_number_of_calls(self):
         assert self.error('multistep', 30) < 0.2 * self.error('euler', 30)
+
+
+def test_the_beginning_has_the_variance_of_noisy_data():
+    rows = 100_000
+    model = MixedDiffusion(1, [], TINY, NoiseSettings(sigma_max=2.0))
+
+    numbers = prior(model, rows, generator()).x_num.numpy()
+
+    # Data of variance 1 and noise of variance 4.
+    assert numbers.var() == pytest.approx(5, abs=4.5 * 5 * np.sqrt(2 / rows))
 
 
 class TestReverseStepOfCategories:
