@@ -28,8 +28,10 @@ from sdv_tabdiff.transformers import (
     QuantileNormalizer,
 )
 
-# Steps that the default gives to a table: more for a larger one, but never for its rows alone.
-STEPS_PER_ROOT_ROW = 20
+# Steps that the default gives to a table: most tables need about as many, whatever their size. A
+# small one would only be learned by heart, and early stopping ends what is too long.
+TYPICAL_STEPS, TYPICAL_ROWS = 5000, 30_000
+STEPS_PER_ROW = 0.5
 MIN_STEPS, MAX_STEPS = 400, 10_000
 
 
@@ -246,7 +248,10 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
         self._model = model
 
     def _default_epochs(self, num_rows: int) -> int:
-        steps = np.clip(STEPS_PER_ROOT_ROW * math.sqrt(num_rows), MIN_STEPS, MAX_STEPS)
+        steps = min(
+            TYPICAL_STEPS * (num_rows / TYPICAL_ROWS) ** 0.25, STEPS_PER_ROW * num_rows, MAX_STEPS
+        )
+        steps = max(steps, MIN_STEPS)
         return math.ceil(steps * self.batch_size / max(num_rows, self.batch_size))
 
     def _new_model(self, num_rows: int) -> TabDiff:

@@ -97,13 +97,16 @@ class CategoryLayout(nn.Module):
 
     def cross_entropy(self, logits: Tensor, codes: Tensor) -> Tensor:
         """``-log p(code)`` of each cell, shape ``(rows, columns)``."""
+        # One split instead of a slice per block: each slice would have a gradient as large as all
+        # logits, zero but for the block.
+        widths = [block.logits.stop - block.logits.start for block in self.blocks]
         parts = [
             F.cross_entropy(
-                block.view(logits).flatten(0, 1),
+                part.reshape(-1, block.levels),
                 codes[:, block.columns].flatten(),
                 reduction='none',
             ).unflatten(0, (len(codes), -1))
-            for block in self.blocks
+            for block, part in zip(self.blocks, logits.split(widths, dim=1))
         ]
         return torch.cat(parts, dim=1) if parts else logits.new_zeros((len(codes), 0))
 

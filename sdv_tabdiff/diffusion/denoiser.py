@@ -240,7 +240,10 @@ class DirectHeads(nn.Module):
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Trunk output ``(rows, dim)`` -> ``(rows, numerical)`` and ``(rows, sum of levels)``."""
         output = self.linear(x)
-        return output[:, : self.num_numerical], output[:, self.num_numerical :]
+        numbers, logits = output.split(
+            [self.num_numerical, output.shape[1] - self.num_numerical], dim=1
+        )
+        return numbers, logits
 
 
 class TokenHeads(nn.Module):

@@ -89,8 +89,8 @@ MIN_PATIENCE_STEPS = 100
 # their learning rate was lower.
 TIE = 0.003
 
-# A check costs about as much as this many steps on a small table.
-STEPS_BETWEEN_CHECKS = 8
+# A check costs about as much as three steps.
+STEPS_BETWEEN_CHECKS = 24
 MAX_GRADIENT_NORM = 1.0
 
 # After a non-finite loss: how much smaller the steps become, and how often that is tried.

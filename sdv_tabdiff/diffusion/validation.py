@@ -13,8 +13,8 @@ from sdv_tabdiff.diffusion.process import (
 )
 
 MIN_ROWS_TO_HOLD_OUT = 50
-MAX_VALIDATION_ROWS = 4096
-MIN_VALIDATION_DRAWS = 2048
+MAX_VALIDATION_ROWS = 1024
+MIN_VALIDATION_DRAWS = 8192
 VALIDATION_BATCH = 1024
 
 
@@ -45,7 +45,8 @@ class Validation:
         generator: torch.Generator,
         conditional_share: float = 0.0,
     ):
-        # A handful of rows says more when it is looked at under many noises.
+        # Rows say more when they are looked at under many noises: with few, one lucky draw decides
+        # which weights count as the best.
         repeats = math.ceil(MIN_VALIDATION_DRAWS / len(x_num))
         self.x_num = x_num.repeat(repeats, 1)
         self.x_cat = x_cat.repeat(repeats, 1)
