@@ -213,9 +213,9 @@ class MixedDiffusion(nn.Module):
         """Weight of each masked category in the loss, 0 for others: ``(rows, categorical)``.
 
         With learnable schedules that is ``w_j(t)``, as the bound on the likelihood has it. With the
-        fixed linear one, ``w(t) = 1 / t`` is rare and huge at small ``t``. Its mean given that ``m``
-        of ``n`` categories are masked, ``(n + 1) / m``, asks for the same answers: its gradients are
-        far less noisy, and so is the loss on held-out rows.
+        fixed linear one, ``w(t) = 1 / t`` is rare and huge at small ``t``. Its mean given that
+        ``m`` of ``n`` categories are masked, ``(n + 1) / m``, asks for the same answers: its
+        gradients are far less noisy, and so is the loss on held-out rows.
         """
         if self.noise.learnable or self.noise.k != 1:
             return self.categorical_schedule.weight(noisy.t) * noisy.masked

@@ -108,8 +108,8 @@ def prior(
 ) -> NoisyRows:
     """Rows at time 1: noise instead of numbers, every category masked, known cells clean.
 
-    Data of unit variance with noise of ``sigma_max`` have the variance ``sigma_max^2 + 1``. To start
-    without the 1 would make every column of the result too narrow.
+    Data of unit variance with noise of ``sigma_max`` have the variance ``sigma_max^2 + 1``. To
+    start without the 1 would make every column of the result too narrow.
     """
     device = model.layout.mask_codes.device
     t = torch.ones((1, 1), device=device)
