@@ -281,9 +281,7 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
                 validation_share=0.1 if self.early_stopping else 0.0,
                 max_seconds=self.max_training_time,
             ),
-            sampler=SamplerSettings(
-                steps=self.sampling_steps, solver=self.solver, stochastic=self.stochastic_sampler
-            ),
+            sampler=self._sampler_settings(),
             max_states=self.max_discrete_values,
             enable_gpu=self.enable_gpu,
             verbose=self.verbose,
@@ -303,6 +301,29 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
 
     def _sample(self, num_rows: int) -> pd.DataFrame:
         return self._model.sample(num_rows)
+
+    def set_sampling_steps(self, sampling_steps: int) -> None:
+        """Change the number of steps of the sampler, before or after fitting.
+
+        The quality and the seconds of samples depend on it, what was learned does not.
+
+        Args:
+            sampling_steps (int):
+                Steps of the sampler, at least 1.
+
+        Raises:
+            SynthesizerInputError:
+                If it is not such a number.
+        """
+        check_parameters({**self.get_parameters(), 'sampling_steps': sampling_steps})
+        self.sampling_steps = sampling_steps
+        if self._model is not None:
+            self._model.sampler = self._sampler_settings()
+
+    def _sampler_settings(self) -> SamplerSettings:
+        return SamplerSettings(
+            steps=self.sampling_steps, solver=self.solver, stochastic=self.stochastic_sampler
+        )
 
     def _fitted_model(self, what: str) -> TabDiff | None:
         if not self._fitted:

@@ -31,7 +31,12 @@ def add_commands(commands: Any, run: Callable[[argparse.Namespace], int]) -> Non
             returns the report in Markdown and the number of TabDiff's rows that failed.
     """
     add_quality(commands).set_defaults(run=run, measure=run_quality)
-    for add, measure in ((_add_imputation, _imputation), (_add_conditions, _conditions)):
+    measures = (
+        (_add_imputation, _imputation),
+        (_add_conditions, _conditions),
+        (_add_steps, _steps),
+    )
+    for add, measure in measures:
         command = add(commands)
         command.add_argument(
             '--max-training-time',
@@ -53,13 +58,7 @@ def _add_imputation(commands: Any) -> argparse.ArgumentParser:
         'scikit-learn. Results are saved row by row, and a run that is started again goes on '
         'where it was.',
     )
-    command.add_argument(
-        '--data',
-        type=Path,
-        required=True,
-        metavar='FOLDER',
-        help='folder with NAME.csv.gz, NAME.metadata.json and splits/NAME.json of each table',
-    )
+    _add_data(command)
     command.add_argument(
         '--task',
         choices=[*TASKS, 'all'],
@@ -71,13 +70,19 @@ def _add_imputation(commands: Any) -> argparse.ArgumentParser:
     return command
 
 
-def _add_sizes(command: argparse.ArgumentParser) -> None:
-    lists: list[tuple[str, Callable[[str], Any], str, str]] = [
-        ('guidance', at_least(float, 0), '0,0.6', 'strengths of the guidance towards the target'),
-        ('forms', one_of(FORMS), ','.join(FORMS), 'forms of the guidance'),
-        ('seeds', at_least(int, 0), '0', 'random seeds'),
-        ('rates', at_least(float, 0.001, 0.999), '0.1,0.3,0.5', 'shares of hidden cells'),
-    ]
+def _add_data(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        '--data',
+        type=Path,
+        required=True,
+        metavar='FOLDER',
+        help='folder with NAME.csv.gz, NAME.metadata.json and splits/NAME.json of each table',
+    )
+
+
+def _add_lists(
+    command: argparse.ArgumentParser, lists: list[tuple[str, Callable[[str], Any], str, str]]
+) -> None:
     for name, one, default, text in lists:
         command.add_argument(
             f'--{name}',
@@ -87,6 +92,15 @@ def _add_sizes(command: argparse.ArgumentParser) -> None:
             help=f'{text} (default: %(default)s)',
         )
 
+
+def _add_sizes(command: argparse.ArgumentParser) -> None:
+    lists: list[tuple[str, Callable[[str], Any], str, str]] = [
+        ('guidance', at_least(float, 0), '0,0.6', 'strengths of the guidance towards the target'),
+        ('forms', one_of(FORMS), ','.join(FORMS), 'forms of the guidance'),
+        ('seeds', at_least(int, 0), '0', 'random seeds'),
+        ('rates', at_least(float, 0.001, 0.999), '0.1,0.3,0.5', 'shares of hidden cells'),
+    ]
+    _add_lists(command, lists)
     numbers = [
         ('draws', 20, 'draws behind a point estimate (default: %(default)s)'),
         ('max-rows', None, 'largest number of training rows (default: all)'),
@@ -126,6 +140,27 @@ def _add_conditions(commands: Any) -> argparse.ArgumentParser:
     )
     command.add_argument(
         '--seed', type=at_least(int, 0), default=0, help='random seed (default: %(default)s)'
+    )
+    return command
+
+
+def _add_steps(commands: Any) -> argparse.ArgumentParser:
+    command = commands.add_parser(
+        'benchmark-steps',
+        help='measure what more steps of the sampler buy',
+        description='Fit TabDiff once to the training rows of each table and sample as many rows '
+        'with few and with many steps. Results are saved row by row, and a run that is started '
+        'again goes on where it was.',
+    )
+    _add_data(command)
+    add_table_options(command)
+    lists = [
+        ('steps', at_least(int, 1), '5,10,15,20,30,50', 'numbers of steps'),
+        ('seeds', at_least(int, 0), '0', 'random seeds'),
+    ]
+    _add_lists(command, lists)
+    command.add_argument(
+        '--max-rows', type=at_least(int, 4), metavar='N', help='largest number of training rows'
     )
     return command
 
@@ -180,6 +215,17 @@ def _conditions(options: argparse.Namespace) -> tuple[str, int]:
     )
     frame = conditions.run(plan, options.output)
     return f'{provenance(options)}\n\n{conditions.report(frame)}', _failures(frame)
+
+
+def _steps(options: argparse.Namespace) -> tuple[str, int]:
+    from sdv_tabdiff.benchmark import steps, tables
+    from sdv_tabdiff.benchmark.provenance import provenance
+
+    names = options.tables or tables.table_names(options.data)
+    loaded = [tables.load_table(options.data, name, dict(options.target)) for name in names]
+    plan = steps.Plan(options.steps, options.seeds, options.max_rows, _parameters(options))
+    frame = steps.run(loaded, plan, options.output)
+    return f'{provenance(options)}\n\n{steps.report(frame)}', int((frame['problem'] != '').sum())
 
 
 def _failures(frame: 'pd.DataFrame') -> int:

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from sdv.errors import SamplingError
+from sdv.errors import SamplingError, SynthesizerInputError
 from sdv.evaluation import run_diagnostic
 
 from .tables import SDV_2, TABLE, fitted, needs_sdv_2, output_in
@@ -17,6 +17,33 @@ def test_sample_has_the_requested_number_of_rows(people_synthesizer, num_rows):
 
     assert len(sample) == num_rows
     pd.testing.assert_index_equal(sample.index, pd.RangeIndex(num_rows), exact=False)
+
+
+def test_the_number_of_steps_may_be_changed_after_fitting():
+    data = pd.DataFrame({'number': np.random.default_rng(0).normal(size=80)})
+    synthesizer = fitted(data, {'number': 'numerical'}, sampling_steps=2)
+    two = synthesizer.sample(50)
+
+    synthesizer.set_sampling_steps(3)
+    synthesizer.reset_sampling()
+    three = synthesizer.sample(50)
+    synthesizer.set_sampling_steps(2)
+    synthesizer.reset_sampling()
+
+    assert synthesizer.get_parameters()['sampling_steps'] == 2
+    assert not three.equals(two)
+    pd.testing.assert_frame_equal(synthesizer.sample(50), two)
+
+
+@pytest.mark.parametrize('steps', [0, 2.5, None, True])
+def test_a_wrong_number_of_steps_is_refused_and_changes_nothing(people_synthesizer, steps):
+    before = people_synthesizer.sampling_steps
+
+    with pytest.raises(SynthesizerInputError, match="'sampling_steps'.*at least 1"):
+        people_synthesizer.set_sampling_steps(steps)
+
+    assert people_synthesizer.sampling_steps == before
+    assert len(people_synthesizer.sample(3)) == 3
 
 
 def test_num_rows_may_be_named(people_synthesizer):
