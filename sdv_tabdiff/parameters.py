@@ -7,6 +7,7 @@ from typing import Any
 from sdv.errors import SynthesizerInputError
 
 from sdv_tabdiff.diffusion.solvers import SOLVERS
+from sdv_tabdiff.diffusion.training import OPTIMIZERS
 
 # The setting of the TabDiff paper (Shi et al., ICLR 2025): TabDiffSynthesizer(metadata, **PAPER).
 # Two things differ on purpose: the running mean of the weights is updated every step instead of
@@ -15,6 +16,7 @@ from sdv_tabdiff.diffusion.solvers import SOLVERS
 PAPER: dict[str, Any] = {
     'epochs': 8000,
     'batch_size': 4096,
+    'optimizer': 'adam',
     'learning_rate': 1e-3,
     'early_stopping': False,
     'loss_balance': 'kind',
@@ -96,6 +98,7 @@ CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
     'epochs': _optional(_whole(1)),
     'max_training_time': _optional(_POSITIVE),
     'batch_size': _whole(1),
+    'optimizer': _one_of(OPTIMIZERS),
     'learning_rate': _POSITIVE,
     'early_stopping': _BOOLEAN,
     'loss_balance': _one_of(('column', 'kind')),

@@ -62,6 +62,8 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
             Largest number of seconds to train. Defaults to ``None``: no limit.
         batch_size (int):
             Rows per training step. Defaults to 1024.
+        optimizer (str):
+            ``'muon'`` or ``'adam'``. Defaults to ``'muon'``, which learns more in a step.
         learning_rate (float):
             Peak learning rate. Defaults to 2e-3.
         early_stopping (bool):
@@ -143,6 +145,7 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
         epochs: int | None = None,
         max_training_time: float | None = None,
         batch_size: int = 1024,
+        optimizer: str = 'muon',
         learning_rate: float = 2e-3,
         early_stopping: bool = True,
         loss_balance: str = 'column',
@@ -178,6 +181,7 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
         self.epochs = epochs
         self.max_training_time = max_training_time
         self.batch_size = batch_size
+        self.optimizer = optimizer
         self.learning_rate = learning_rate
         self.early_stopping = early_stopping
         self.loss_balance = loss_balance
@@ -272,6 +276,7 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
             training=TrainingSettings(
                 epochs=self.epochs or self._default_epochs(num_rows),
                 batch_size=self.batch_size,
+                optimizer=self.optimizer,
                 learning_rate=self.learning_rate,
                 ema_decay=self.ema_decay,
                 balance=self.loss_balance,

@@ -180,6 +180,11 @@ class MLPTrunk(nn.Module):
         """``(rows, dim)`` and embedded times ``(rows or 1, time_dim)`` -> ``(rows, width)``."""
         return self.layers(self.project(x) + self.time(time))
 
+    def matrices(self) -> list[Tensor]:
+        """The weights on the way of the row through the trunk."""
+        linear = [layer for layer in self.layers if isinstance(layer, nn.Linear)]
+        return [layer.weight for layer in (self.project, *linear)]
+
 
 class ResidualBlock(nn.Module):
     """``x + W2 SiLU(W1 (LayerNorm(x) (1 + scale(t)) + shift(t)))``."""
@@ -220,6 +225,12 @@ class ResidualTrunk(nn.Module):
             x = block(x, time)
 
         return self.norm(x)
+
+    def matrices(self) -> list[Tensor]:
+        """The weights on the way of the row through the trunk."""
+        names = ('expand.weight', 'contract.weight')
+        inner = [weight for name, weight in self.blocks.named_parameters() if name.endswith(names)]
+        return [self.project.weight, *inner]
 
 
 class DirectHeads(nn.Module):

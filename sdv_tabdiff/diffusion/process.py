@@ -220,11 +220,12 @@ class MixedDiffusion(nn.Module):
         if self.noise.learnable or self.noise.k != 1:
             return self.categorical_schedule.weight(noisy.t) * noisy.masked
 
-        wanted = self.layout.num_columns
-        if noisy.roles is not None:
-            wanted = noisy.roles.categorical(noisy.roles.wanted).sum(1, keepdim=True)
+        masks = noisy.masked.sum(1, keepdim=True).clamp(min=1)
+        if noisy.roles is None:
+            return noisy.masked * (self.layout.num_columns + 1) / masks
 
-        return noisy.masked * (wanted + 1) / noisy.masked.sum(1, keepdim=True).clamp(min=1)
+        wanted = noisy.roles.categorical(noisy.roles.wanted).sum(1, keepdim=True)
+        return noisy.masked * (wanted + 1) / masks
 
     def losses(self, x_num: Tensor, x_cat: Tensor, noisy: NoisyRows) -> Losses:
         """Mean loss over rows and columns; 0 for a kind of column that the table lacks."""

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from sdv_tabdiff.diffusion.course import Course, ExponentialMovingAverage
+from sdv_tabdiff.diffusion.muon import Muon
 from sdv_tabdiff.diffusion.process import MixedDiffusion, schedule_objective, stratified_times
 from sdv_tabdiff.diffusion.validation import Validation, slices, split_rows
 
@@ -29,6 +30,7 @@ class TrainingSettings:
     Args:
         epochs: Passes over the training rows, at most.
         batch_size: Rows per step.
+        optimizer: ``'muon'`` for the matrices of the trunk and AdamW for the rest, or ``'adam'``.
         learning_rate: Peak of the learning rate; see ``Course``.
         weight_decay: Decoupled weight decay.
         ema_decay: Decay of the running mean of the weights, per step, after its warm-up.
@@ -48,6 +50,7 @@ class TrainingSettings:
 
     epochs: int = 100
     batch_size: int = 1024
+    optimizer: str = 'muon'
     learning_rate: float = 2e-3
     weight_decay: float = 0.0
     ema_decay: float = 0.999
@@ -115,6 +118,24 @@ def numerical_share(model: MixedDiffusion, balance: str) -> float:
     return numerical / (numerical + categorical)
 
 
+OPTIMIZERS = ('muon', 'adam')
+
+
+def new_optimizers(
+    model: MixedDiffusion, settings: TrainingSettings
+) -> list[torch.optim.Optimizer]:
+    """Optimisers that together update the network."""
+    matrices = model.denoiser.trunk.matrices() if settings.optimizer == 'muon' else []
+    chosen = set(map(id, matrices))
+    adam = torch.optim.AdamW(
+        [weight for weight in model.denoiser.parameters() if id(weight) not in chosen],
+        lr=settings.learning_rate,
+        weight_decay=settings.weight_decay,
+        fused=model.layout.mask_codes.device.type in ('cpu', 'cuda'),
+    )
+    return [adam, Muon(matrices, settings.learning_rate)] if matrices else [adam]
+
+
 class Trainer:
     """The state of a run: optimisers, running mean, best and last good weights."""
 
@@ -129,12 +150,7 @@ class Trainer:
         self.best_step = 0
         self.best = self.last_good = copy_weights(model)
         self.ema = ExponentialMovingAverage(model, settings.ema_decay)
-        self.optimizer = torch.optim.AdamW(
-            model.denoiser.parameters(),
-            lr=settings.learning_rate,
-            weight_decay=settings.weight_decay,
-            fused=self.device.type in ('cpu', 'cuda'),
-        )
+        self.optimizers = new_optimizers(model, settings)
         schedules = model.schedule_parameters()
         self.schedule_optimizer = (
             torch.optim.Adam(schedules, lr=settings.schedule_learning_rate) if schedules else None
@@ -144,8 +160,9 @@ class Trainer:
         """One update of the weights; returns both losses, still on the device."""
         used = self.course.used
         factor = self.course.learning_rate_factor() * CAUTION**self.restarts
-        for group in self.optimizer.param_groups:
-            group['lr'] = self.settings.learning_rate * factor
+        for optimizer in self.optimizers:
+            for group in optimizer.param_groups:
+                group['lr'] = self.settings.learning_rate * factor
 
         t = stratified_times(len(x_num), self.device, generator)
         roles = self.model.draw_roles(len(x_num), self.settings.conditional_share, generator)
@@ -158,10 +175,12 @@ class Trainer:
             (start + used * (end - start)) * losses.numerical,
             self.settings.categorical_weight * losses.categorical,
         )
-        self.optimizer.zero_grad(set_to_none=True)
+        for optimizer in self.optimizers:
+            optimizer.zero_grad(set_to_none=True)
         loss.backward()
         nn.utils.clip_grad_norm_(self.model.denoiser.parameters(), MAX_GRADIENT_NORM)
-        self.optimizer.step()
+        for optimizer in self.optimizers:
+            optimizer.step()
         if self.schedule_optimizer and self.course.step % self.settings.schedule_every == 0:
             self.step_schedules(self.schedule_optimizer, x_num, x_cat, generator)
 
@@ -228,7 +247,8 @@ class Trainer:
 
         self.model.load_state_dict(self.last_good)
         self.ema = ExponentialMovingAverage(self.model, self.settings.ema_decay)
-        self.optimizer.state.clear()
+        for optimizer in self.optimizers:
+            optimizer.state.clear()
         if self.schedule_optimizer:
             self.schedule_optimizer.state.clear()
 

@@ -1,0 +1,101 @@
+import pytest
+import torch
+from torch import nn
+
+from sdv_tabdiff.diffusion.muon import ADAM_RMS, Muon, orthogonalised
+
+
+def random_matrices(*shape):
+    return torch.randn(shape, generator=torch.Generator().manual_seed(0))
+
+
+class TestOrthogonalised:
+    @pytest.mark.parametrize('shape', [(3, 16, 16), (2, 8, 24), (2, 24, 8)])
+    def test_singular_values_are_near_1(self, shape):
+        values = torch.linalg.svdvals(orthogonalised(random_matrices(*shape)))
+
+        # The iteration trades exactness for speed: its values lie within this band.
+        assert values.min() > 0.3
+        assert values.max() < 1.3
+
+    @pytest.mark.parametrize('shape', [(1, 16, 16), (1, 8, 24), (1, 24, 8)])
+    def test_singular_vectors_stay(self, shape):
+        matrix = random_matrices(*shape)
+        left, _, right = torch.linalg.svd(matrix[0], full_matrices=False)
+
+        rotated = left.T @ orthogonalised(matrix)[0] @ right.T
+
+        off_diagonal = rotated - rotated.diag().diag()
+        assert off_diagonal.abs().max() < 1e-4
+
+    def test_scale_does_not_matter(self):
+        matrix = random_matrices(1, 8, 8)
+        torch.testing.assert_close(orthogonalised(1e-3 * matrix), orthogonalised(1e3 * matrix))
+
+    def test_zero_stays_zero(self):
+        assert (orthogonalised(torch.zeros(2, 4, 4)) == 0).all()
+
+
+class TestMuon:
+    def test_a_step_is_as_long_as_one_of_adam(self):
+        weight = nn.Parameter(torch.zeros(32, 64))
+        weight.grad = random_matrices(32, 64)
+
+        Muon([weight], lr=0.1).step()
+
+        # 32 singular values near 1 on 32 x 64 entries: a root mean square of about 1 / 8, times the
+        # scale of a matrix whose longer side is 64.
+        length = weight.detach().square().mean().sqrt().item()
+        assert length == pytest.approx(0.1 * ADAM_RMS, rel=0.3)
+
+    @pytest.mark.skipif(not hasattr(torch.optim, 'Muon'), reason='PyTorch 2.9 has the reference')
+    @pytest.mark.parametrize('shape', [(24, 24), (12, 40), (40, 12)])
+    def test_steps_are_those_of_pytorch_but_for_its_rounding(self, shape):
+        ours, theirs = (nn.Parameter(torch.zeros(shape)) for _ in range(2))
+        optimizers = (
+            Muon([ours], lr=0.1),
+            torch.optim.Muon(
+                [theirs], lr=0.1, weight_decay=0, adjust_lr_fn='match_rms_adamw', momentum=0.95
+            ),
+        )
+        for gradient in random_matrices(5, *shape):
+            for weight, optimizer in zip((ours, theirs), optimizers):
+                weight.grad = gradient.clone()
+                optimizer.step()
+
+        # PyTorch iterates in bfloat16, with 8 bits.
+        assert (ours - theirs).norm() < 0.02 * theirs.norm()
+
+    def test_the_first_step_goes_down_the_gradient(self):
+        weights = [nn.Parameter(torch.zeros(6, 6)), nn.Parameter(torch.zeros(6, 6))]
+        weights[0].grad = random_matrices(6, 6)
+        weights[1].grad = -2 * weights[0].grad
+
+        Muon(weights, lr=0.1).step()
+
+        assert (weights[0] * weights[0].grad).sum() < 0
+        torch.testing.assert_close(weights[1].data, -weights[0].data)
+
+    def test_an_ill_conditioned_problem_is_solved_in_few_steps(self):
+        # Least squares whose curvatures differ by a hundred.
+        scales = torch.logspace(-1, 0, 16)
+        target = random_matrices(16, 16)
+        weight = nn.Parameter(torch.zeros(16, 16))
+        optimizer = Muon([weight], lr=0.1)
+
+        for step in range(300):
+            optimizer.param_groups[0]['lr'] = 0.1 * (1 - step / 300)
+            optimizer.zero_grad()
+            (((weight - target) @ scales.diag()) ** 2).sum().backward()
+            optimizer.step()
+
+        assert (weight - target).abs().max() < 0.1
+
+    def test_a_matrix_without_a_gradient_stays(self):
+        weight = nn.Parameter(torch.ones(2, 2))
+        Muon([weight], lr=0.1).step()
+        assert (weight == 1).all()
+
+    def test_only_matrices(self):
+        with pytest.raises(ValueError, match='matrices'):
+            Muon([nn.Parameter(torch.zeros(3))], lr=0.1)
