@@ -28,10 +28,10 @@ from sdv_tabdiff.transformers import (
     QuantileNormalizer,
 )
 
-# Steps that the default gives to a table: most tables need about as many, whatever their size. A
-# small one would only be learned by heart, and early stopping ends what is too long.
-TYPICAL_STEPS, TYPICAL_ROWS = 5000, 30_000
-STEPS_PER_ROW = 0.5
+# Steps that the default gives to a table: more for a larger one, but never for its rows alone. A
+# small one would only be learned by heart.
+STEPS_PER_ROOT_ROW = 28
+STEPS_PER_ROW = 0.3
 MIN_STEPS, MAX_STEPS = 400, 10_000
 
 
@@ -65,7 +65,7 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
         optimizer (str):
             ``'muon'`` or ``'adam'``. Defaults to ``'muon'``, which learns more in a step.
         learning_rate (float):
-            Peak learning rate. Defaults to 2e-3.
+            Peak learning rate. Defaults to 4e-3.
         early_stopping (bool):
             Whether to hold out a tenth of the rows, stop when their loss no longer falls, and keep
             the weights that were best for them. Defaults to ``True``.
@@ -110,7 +110,7 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
         sigma_max (float):
             Largest noise of the numbers. Defaults to 10.0.
         sampling_steps (int):
-            Steps of the sampler: fewer are faster, more are better. Defaults to 30.
+            Steps of the sampler: fewer are faster, more are better. Defaults to 25.
         solver (str):
             ``'multistep'`` or ``'euler'`` with one network call a step, or ``'heun'`` with two.
             Defaults to ``'multistep'``.
@@ -146,7 +146,7 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
         max_training_time: float | None = None,
         batch_size: int = 1024,
         optimizer: str = 'muon',
-        learning_rate: float = 2e-3,
+        learning_rate: float = 4e-3,
         early_stopping: bool = True,
         loss_balance: str = 'column',
         numerical_loss_weight: tuple[float, float] = (1.0, 1.0),
@@ -164,7 +164,7 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
         learnable_schedules: bool = False,
         sigma_min: float = 0.01,
         sigma_max: float = 10.0,
-        sampling_steps: int = 30,
+        sampling_steps: int = 25,
         solver: str = 'multistep',
         stochastic_sampler: bool = False,
         max_discrete_values: int = 128,
@@ -252,10 +252,8 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
         self._model = model
 
     def _default_epochs(self, num_rows: int) -> int:
-        steps = min(
-            TYPICAL_STEPS * (num_rows / TYPICAL_ROWS) ** 0.25, STEPS_PER_ROW * num_rows, MAX_STEPS
-        )
-        steps = max(steps, MIN_STEPS)
+        steps = min(STEPS_PER_ROOT_ROW * math.sqrt(num_rows), STEPS_PER_ROW * num_rows)
+        steps = np.clip(steps, MIN_STEPS, MAX_STEPS)
         return math.ceil(steps * self.batch_size / max(num_rows, self.batch_size))
 
     def _new_model(self, num_rows: int) -> TabDiff:

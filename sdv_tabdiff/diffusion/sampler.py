@@ -30,7 +30,7 @@ class SamplerSettings:
             paper's code. That suits a network which was never trained with clean ones.
     """
 
-    steps: int = 30
+    steps: int = 25
     solver: str = 'multistep'
     stochastic: bool = False
     renoise_known: bool = False

@@ -51,7 +51,7 @@ class TrainingSettings:
     epochs: int = 100
     batch_size: int = 1024
     optimizer: str = 'muon'
-    learning_rate: float = 2e-3
+    learning_rate: float = 4e-3
     weight_decay: float = 0.0
     ema_decay: float = 0.999
     numerical_weight: tuple[float, float] = (1.0, 1.0)

@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch import nn
 
-from sdv_tabdiff.diffusion.muon import ADAM_RMS, Muon, orthogonalised
+from sdv_tabdiff.diffusion.muon import ADAM_RMS, POLYNOMIALS, Muon, orthogonalised
 
 
 def random_matrices(*shape):
@@ -12,11 +12,24 @@ def random_matrices(*shape):
 class TestOrthogonalised:
     @pytest.mark.parametrize('shape', [(3, 16, 16), (2, 8, 24), (2, 24, 8)])
     def test_singular_values_are_near_1(self, shape):
-        values = torch.linalg.svdvals(orthogonalised(random_matrices(*shape)))
+        matrices = random_matrices(*shape)
+        before = torch.linalg.svdvals(matrices)
+        large = before > 0.0102 * matrices.norm(dim=(1, 2)).unsqueeze(1)
 
-        # The iteration trades exactness for speed: its values lie within this band.
-        assert values.min() > 0.3
-        assert values.max() < 1.3
+        after = torch.linalg.svdvals(orthogonalised(matrices))
+
+        # The polynomials trade exactness for speed: this is the band that they lead to.
+        assert after[large].min() > 0.73 - 0.001
+        assert after[large].max() < 1.27 + 0.001
+        assert large.float().mean() > 0.8
+
+    def test_the_band_of_the_polynomials(self):
+        values = torch.linspace(0.01, 1, 100_001, dtype=torch.float64)
+        for a, b, c in POLYNOMIALS:
+            values = a * values + b * values**3 + c * values**5
+
+        assert values.min() > 0.73 - 0.001
+        assert values.max() < 1.27 + 0.001
 
     @pytest.mark.parametrize('shape', [(1, 16, 16), (1, 8, 24), (1, 24, 8)])
     def test_singular_vectors_stay(self, shape):
@@ -50,7 +63,7 @@ class TestMuon:
 
     @pytest.mark.skipif(not hasattr(torch.optim, 'Muon'), reason='PyTorch 2.9 has the reference')
     @pytest.mark.parametrize('shape', [(24, 24), (12, 40), (40, 12)])
-    def test_steps_are_those_of_pytorch_but_for_its_rounding(self, shape):
+    def test_steps_are_close_to_those_of_pytorch(self, shape):
         ours, theirs = (nn.Parameter(torch.zeros(shape)) for _ in range(2))
         optimizers = (
             Muon([ours], lr=0.1),
@@ -63,8 +76,9 @@ class TestMuon:
                 weight.grad = gradient.clone()
                 optimizer.step()
 
-        # PyTorch iterates in bfloat16, with 8 bits.
-        assert (ours - theirs).norm() < 0.02 * theirs.norm()
+        # The same singular vectors; other polynomials lead to other values near 1.
+        assert torch.cosine_similarity(ours.flatten(), theirs.flatten(), dim=0) > 0.97
+        assert (ours.norm() / theirs.norm()).item() == pytest.approx(1, abs=0.2)
 
     def test_the_first_step_goes_down_the_gradient(self):
         weights = [nn.Parameter(torch.zeros(6, 6)), nn.Parameter(torch.zeros(6, 6))]
