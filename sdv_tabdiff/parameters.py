@@ -99,7 +99,7 @@ CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
     'max_training_time': _optional(_POSITIVE),
     'batch_size': _whole(1),
     'optimizer': _one_of(OPTIMIZERS),
-    'learning_rate': _POSITIVE,
+    'learning_rate': _optional(_POSITIVE),
     'early_stopping': _BOOLEAN,
     'loss_balance': _one_of(('column', 'kind')),
     'numerical_loss_weight': (_pair_of_weights, 'two numbers of at least 0: (start, end)'),

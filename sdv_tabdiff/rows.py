@@ -25,6 +25,9 @@ from sdv_tabdiff.table import TableCodec
 MAX_LOGITS_PER_BATCH = 2**22
 MIN_BATCH_ROWS = 64
 
+# Rows of a batch on a CPU: with more, what the network computes no longer fits into its caches.
+MAX_CPU_ROWS = 2048
+
 
 class RowSampler:
     """Samples rows of the processed table.
@@ -93,7 +96,8 @@ class RowSampler:
         return pd.DataFrame(shares[:, self.network.layout.slice_of(position)], columns=levels)
 
     def _rows_per_batch(self) -> int:
-        return max(MAX_LOGITS_PER_BATCH // max(self.network.layout.num_logits, 256), 1)
+        rows = max(MAX_LOGITS_PER_BATCH // max(self.network.layout.num_logits, 256), 1)
+        return min(rows, MAX_CPU_ROWS) if self.device.type == 'cpu' else rows
 
     def _batches(
         self, num_rows: int, knowledge: Knowledge | None

@@ -34,6 +34,10 @@ STEPS_PER_ROOT_ROW = 28
 STEPS_PER_ROW = 0.3
 MIN_STEPS, MAX_STEPS = 400, 10_000
 
+# A table of fewer rows is trained with smaller steps: with large ones, its held-out loss turns
+# before anything fine is learned.
+LEARNING_RATE, ROWS_FOR_LARGE_STEPS = 4e-3, 10_000
+
 
 class EmptyTableError(InvalidDataError, ValueError):
     """The table has no rows. SDV itself raises a ``ValueError`` here, so it is one as well."""
@@ -64,8 +68,8 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
             Rows per training step. Defaults to 1024.
         optimizer (str):
             ``'muon'`` or ``'adam'``. Defaults to ``'muon'``, which learns more in a step.
-        learning_rate (float):
-            Peak learning rate. Defaults to 4e-3.
+        learning_rate (float or None):
+            Peak learning rate. Defaults to ``None``: 4e-3, and less for a small table.
         early_stopping (bool):
             Whether to hold out a tenth of the rows, stop when their loss no longer falls, and keep
             the weights that were best for them. Defaults to ``True``.
@@ -146,7 +150,7 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
         max_training_time: float | None = None,
         batch_size: int = 1024,
         optimizer: str = 'muon',
-        learning_rate: float = 4e-3,
+        learning_rate: float | None = None,
         early_stopping: bool = True,
         loss_balance: str = 'column',
         numerical_loss_weight: tuple[float, float] = (1.0, 1.0),
@@ -256,6 +260,10 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
         steps = np.clip(steps, MIN_STEPS, MAX_STEPS)
         return math.ceil(steps * self.batch_size / max(num_rows, self.batch_size))
 
+    @staticmethod
+    def _default_learning_rate(num_rows: int) -> float:
+        return LEARNING_RATE * min(1.0, math.sqrt(num_rows / ROWS_FOR_LARGE_STEPS))
+
     def _new_model(self, num_rows: int) -> TabDiff:
         return TabDiff(
             sizes=DenoiserSizes(
@@ -275,7 +283,7 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
                 epochs=self.epochs or self._default_epochs(num_rows),
                 batch_size=self.batch_size,
                 optimizer=self.optimizer,
-                learning_rate=self.learning_rate,
+                learning_rate=self.learning_rate or self._default_learning_rate(num_rows),
                 ema_decay=self.ema_decay,
                 balance=self.loss_balance,
                 conditional_share=self.conditional_share,

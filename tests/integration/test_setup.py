@@ -57,7 +57,7 @@ INVALID_VALUES = [
     *[('epochs', value) for value in (0, -1, 1.5, '10', True)],
     *[('max_training_time', value) for value in (0, -3, 'long', float('nan'), float('inf'))],
     *[('batch_size', value) for value in (0, None, 2.0, '8')],
-    *[('learning_rate', value) for value in (0, -1e-3, None, 'fast', float('inf'))],
+    *[('learning_rate', value) for value in (0, -1e-3, 'fast', float('inf'))],
     *[('early_stopping', value) for value in (None, 1, 'no')],
     *[('conditional_share', value) for value in (-0.1, 1.5, None, 'half', float('nan'))],
     *[('guidance', value) for value in (-1, None, 'much', float('inf'), float('nan'))],

@@ -1,0 +1,56 @@
+"""What the default parameters mean for tables of different sizes."""
+
+import math
+
+import pytest
+from sdv.metadata import Metadata
+
+from sdv_tabdiff import PAPER, TabDiffSynthesizer
+from sdv_tabdiff.synthesizer import LEARNING_RATE, MAX_STEPS, MIN_STEPS
+
+
+def training_of(num_rows, **parameters):
+    columns = {'columns': {'number': {'sdtype': 'numerical'}}}
+    metadata = Metadata.load_from_dict({'tables': {'table': columns}})
+    return TabDiffSynthesizer(metadata, **parameters)._new_model(num_rows).training
+
+
+def steps_of(num_rows, **parameters):
+    training = training_of(num_rows, **parameters)
+    return training.epochs * math.ceil(num_rows / training.batch_size)
+
+
+def test_larger_tables_get_more_steps_but_fewer_per_row():
+    sizes = [2000, 20_000, 100_000]
+    steps = [steps_of(rows) for rows in sizes]
+
+    assert steps == sorted(steps)
+    assert steps[-1] / sizes[-1] < steps[0] / sizes[0]
+
+
+@pytest.mark.parametrize('num_rows', [1, 5, 100, 1025, 10_000, 1_000_000, 20_000_000])
+def test_steps_are_bounded(num_rows):
+    # The number of epochs is whole, so the last one may go beyond.
+    one_epoch = math.ceil(num_rows / training_of(num_rows).batch_size)
+
+    assert MIN_STEPS <= steps_of(num_rows) <= MAX_STEPS + 2 * one_epoch
+
+
+def test_small_tables_are_trained_with_smaller_steps():
+    rates = [training_of(rows).learning_rate for rows in (50, 1000, 10_000, 1_000_000)]
+
+    assert rates[0] < rates[1] < rates[2]
+    assert rates[2] == rates[3] == LEARNING_RATE
+
+
+@pytest.mark.parametrize('num_rows', [50, 1_000_000])
+def test_given_parameters_are_taken_as_they_are(num_rows):
+    training = training_of(num_rows, epochs=3, learning_rate=0.5, optimizer='adam')
+
+    assert (training.epochs, training.learning_rate, training.optimizer) == (3, 0.5, 'adam')
+
+
+def test_the_paper_has_its_own():
+    training = training_of(50, **PAPER)
+
+    assert (training.epochs, training.learning_rate, training.optimizer) == (8000, 1e-3, 'adam')
