@@ -12,8 +12,10 @@ from torch import Tensor
 
 from sdv_tabdiff.evaluation.tables import EncodedRows
 
-# Bytes of one block of distances; three of them exist at a time.
-BLOCK_BYTES = 2**26
+# Bytes of one block of distances; three of them exist at a time. Blocks, and those of the levels,
+# which are half as large, must be above 32 MiB: the C library of Linux gives such pieces of memory
+# back when they are freed, and with smaller ones the process would grow by each of them.
+BLOCK_BYTES = 2**27
 
 MANHATTAN, EUCLIDEAN = 'manhattan', 'euclidean'
 

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
@@ -56,3 +58,22 @@ def test_distances_to_the_mean(shape):
 
     expected = np.linalg.norm(one_hot(first) - one_hot(second).mean(axis=0), axis=1)
     np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+@pytest.mark.skipif(not Path('/proc/self/status').exists(), reason='asks Linux for its memory')
+def test_memory_does_not_grow_with_the_rows(monkeypatch):
+    usage = []
+
+    def watched(*arguments):
+        status = Path('/proc/self/status').read_text(encoding='ascii')
+        usage.append(int(status.split('VmRSS:')[1].split()[0]) / 1024)
+        return of_block(*arguments)
+
+    of_block = distances._distances
+    monkeypatch.setattr(distances, '_distances', watched)
+
+    nearest(rows(4000, (1, 2), 0), rows(50_000, (1, 2), 1), MANHATTAN)
+
+    # The distances of all pairs are 1,500 MiB.
+    assert len(usage) > 10
+    assert max(usage) - usage[0] < 400
