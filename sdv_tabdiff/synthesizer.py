@@ -1,6 +1,5 @@
 """TabDiffSynthesizer: everything that SDV expects, nothing about noise."""
 
-import math
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ from sdv.errors import InvalidDataError, NotFittedError, SynthesizerInputError
 
 from sdv_tabdiff import plots, routing
 from sdv_tabdiff.conditional import ConditionalSynthesizer
+from sdv_tabdiff.defaults import default_epochs, default_learning_rate
 from sdv_tabdiff.diffusion import (
     DenoiserSizes,
     NoiseSettings,
@@ -27,16 +27,6 @@ from sdv_tabdiff.transformers import (
     DatetimeQuantileNormalizer,
     QuantileNormalizer,
 )
-
-# Steps that the default gives to a table: more for a larger one, but never for its rows alone. A
-# small one would only be learned by heart.
-STEPS_PER_ROOT_ROW = 28
-STEPS_PER_ROW = 0.3
-MIN_STEPS, MAX_STEPS = 400, 10_000
-
-# A table of fewer rows is trained with smaller steps: with large ones, its held-out loss turns
-# before anything fine is learned.
-LEARNING_RATE, ROWS_FOR_LARGE_STEPS = 4e-3, 10_000
 
 
 class EmptyTableError(InvalidDataError, ValueError):
@@ -255,15 +245,6 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
 
         self._model = model
 
-    def _default_epochs(self, num_rows: int) -> int:
-        steps = min(STEPS_PER_ROOT_ROW * math.sqrt(num_rows), STEPS_PER_ROW * num_rows)
-        steps = np.clip(steps, MIN_STEPS, MAX_STEPS)
-        return math.ceil(steps * self.batch_size / max(num_rows, self.batch_size))
-
-    @staticmethod
-    def _default_learning_rate(num_rows: int) -> float:
-        return LEARNING_RATE * min(1.0, math.sqrt(num_rows / ROWS_FOR_LARGE_STEPS))
-
     def _new_model(self, num_rows: int) -> TabDiff:
         return TabDiff(
             sizes=DenoiserSizes(
@@ -280,10 +261,10 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
                 learnable=self.learnable_schedules,
             ),
             training=TrainingSettings(
-                epochs=self.epochs or self._default_epochs(num_rows),
+                epochs=self.epochs or default_epochs(num_rows, self.batch_size),
                 batch_size=self.batch_size,
                 optimizer=self.optimizer,
-                learning_rate=self.learning_rate or self._default_learning_rate(num_rows),
+                learning_rate=self.learning_rate or default_learning_rate(num_rows),
                 ema_decay=self.ema_decay,
                 balance=self.loss_balance,
                 conditional_share=self.conditional_share,

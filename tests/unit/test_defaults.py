@@ -6,7 +6,7 @@ import pytest
 from sdv.metadata import Metadata
 
 from sdv_tabdiff import PAPER, TabDiffSynthesizer
-from sdv_tabdiff.synthesizer import LEARNING_RATE, MAX_STEPS, MIN_STEPS
+from sdv_tabdiff.defaults import LEARNING_RATE, MAX_STEPS, MIN_STEPS
 
 
 def training_of(num_rows, **parameters):

@@ -1,0 +1,25 @@
+"""What the default parameters are for a table of a given size."""
+
+import math
+
+# Steps that the default gives to a table: more for a larger one, but never for its rows alone. A
+# small one would only be learned by heart.
+STEPS_PER_ROOT_ROW = 28
+STEPS_PER_ROW = 0.3
+MIN_STEPS, MAX_STEPS = 400, 10_000
+
+# A table of fewer rows is trained with smaller steps: with large ones, its held-out loss turns
+# before anything fine is learned.
+LEARNING_RATE, ROWS_FOR_LARGE_STEPS = 4e-3, 10_000
+
+
+def default_epochs(num_rows: int, batch_size: int) -> int:
+    """Largest number of passes over a table."""
+    steps = min(STEPS_PER_ROOT_ROW * math.sqrt(num_rows), STEPS_PER_ROW * num_rows)
+    steps = min(max(steps, MIN_STEPS), MAX_STEPS)
+    return math.ceil(steps * batch_size / max(num_rows, batch_size))
+
+
+def default_learning_rate(num_rows: int) -> float:
+    """Peak learning rate."""
+    return LEARNING_RATE * min(1.0, math.sqrt(num_rows / ROWS_FOR_LARGE_STEPS))
