@@ -92,15 +92,16 @@ def _ablation(frame: pd.DataFrame) -> str:
     """Means over the tables of each variant of TabDiff."""
     rows = frame[frame['synthesizer'].str.startswith(TABDIFF)]
     number = rows['synthesizer'].nunique()
-    whole = rows.dropna(subset=list(PLOTTED))
+    measured = [name for name in PLOTTED if rows[name].notna().any()]
+    whole = rows.dropna(subset=measured)
     tables = [
         name
         for name, part in whole.groupby('table', sort=False)
         if part['synthesizer'].nunique() == number and len(part) == (rows['table'] == name).sum()
     ]
     rows = rows[rows['table'].isin(tables)]
-    means = rows.groupby(['synthesizer', 'seed'], sort=False)[list(PLOTTED)].mean().reset_index()
-    shown = summarised(means.assign(problem=''), ['synthesizer'], PLOTTED)
+    means = rows.groupby(['synthesizer', 'seed'], sort=False)[measured].mean().reset_index()
+    shown = summarised(means.assign(problem=''), ['synthesizer'], measured)
     names = ', '.join(tables)
     return (
         f'### Variants, means over {len(tables)} tables ({names})\n\n'

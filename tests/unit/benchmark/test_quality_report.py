@@ -113,6 +113,17 @@ class TestReport:
         assert line(ablation, 'TabDiff fixed')[1] == '1'
         assert line(ablation, 'TabDiff learnable')[1] == '2'
 
+    def test_variants_of_which_not_everything_was_measured(self):
+        rows = results([
+            ('adult', 'TabDiff fixed', '0', 0.5),
+            ('adult', 'TabDiff learnable', '0', 1.5),
+        ])
+
+        ablation = quality_report.report(rows.assign(c2st_boosted=np.nan)).split('### Variants')[1]
+
+        assert '1 tables (adult)' in ablation
+        assert line(ablation, 'TabDiff learnable')[1:] == ['1.5', '2']
+
     def test_a_failure_is_shown_with_its_reason(self):
         frame = results([('adult', 'CTGAN', '0', np.nan)])
         frame['problem'] = 'ValueError: no | luck'
