@@ -4,9 +4,13 @@ import math
 
 # Steps that the default gives to a table: more for a larger one, but never for its rows alone. A
 # small one would only be learned by heart.
-STEPS_PER_ROOT_ROW = 28
+STEPS_PER_ROOT_ROW = 40
 STEPS_PER_ROW = 0.3
 MIN_STEPS, MAX_STEPS = 400, 10_000
+
+# A larger table affords a wider network; in a small one, a wide network finds the rows themselves.
+BLOCKS, WIDTH_PER_ROOT_ROW, WIDTH_UNIT = 4, 1.5, 16
+MIN_WIDTH, MAX_WIDTH = 32, 256
 
 # A table of fewer rows is trained with smaller steps: with large ones, its held-out loss turns
 # before anything fine is learned.
@@ -23,3 +27,9 @@ def default_epochs(num_rows: int, batch_size: int) -> int:
 def default_learning_rate(num_rows: int) -> float:
     """Peak learning rate."""
     return LEARNING_RATE * min(1.0, math.sqrt(num_rows / ROWS_FOR_LARGE_STEPS))
+
+
+def default_trunk(num_rows: int) -> tuple[int, ...]:
+    """Widths of the residual blocks."""
+    width = WIDTH_UNIT * round(WIDTH_PER_ROOT_ROW * math.sqrt(num_rows) / WIDTH_UNIT)
+    return (min(max(width, MIN_WIDTH), MAX_WIDTH),) * BLOCKS

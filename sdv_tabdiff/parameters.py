@@ -7,7 +7,7 @@ from typing import Any
 from sdv.errors import SynthesizerInputError
 
 from sdv_tabdiff.diffusion.solvers import SOLVERS
-from sdv_tabdiff.diffusion.training import OPTIMIZERS
+from sdv_tabdiff.diffusion.trainer import OPTIMIZERS
 
 # The setting of the TabDiff paper (Shi et al., ICLR 2025): TabDiffSynthesizer(metadata, **PAPER).
 # Two things differ on purpose: the running mean of the weights is updated every step instead of
@@ -19,12 +19,14 @@ PAPER: dict[str, Any] = {
     'optimizer': 'adam',
     'learning_rate': 1e-3,
     'early_stopping': False,
+    'dropout': 0.0,
     'loss_balance': 'kind',
     'numerical_loss_weight': (1.0, 0.0),
     'categorical_loss_weight': 1.0,
     'conditional_share': 0.0,
     'ema_decay': 0.997,
     'token_dim': 4,
+    'frequencies': 0,
     'encoder_layers': 2,
     'decoder_layers': 2,
     'trunk': 'mlp',
@@ -101,6 +103,7 @@ CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
     'optimizer': _one_of(OPTIMIZERS),
     'learning_rate': _optional(_POSITIVE),
     'early_stopping': _BOOLEAN,
+    'dropout': _optional(_SHARE),
     'loss_balance': _one_of(('column', 'kind')),
     'numerical_loss_weight': (_pair_of_weights, 'two numbers of at least 0: (start, end)'),
     'categorical_loss_weight': _NOT_NEGATIVE,
@@ -109,10 +112,11 @@ CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
     'guidance_columns': _optional((_names, 'a list of column names')),
     'ema_decay': _SHARE,
     'token_dim': _whole(1),
+    'frequencies': _whole(0),
     'encoder_layers': _whole(0),
     'decoder_layers': _whole(0),
     'trunk': _one_of(TRUNKS),
-    'trunk_dims': (_sequence_of_whole, 'a tuple of whole numbers of at least 1'),
+    'trunk_dims': _optional((_sequence_of_whole, 'a tuple of whole numbers of at least 1')),
     'time_dim': _whole(2),
     'learnable_schedules': _BOOLEAN,
     'sigma_min': _POSITIVE,
@@ -165,7 +169,7 @@ def check_parameters(parameters: dict[str, Any]) -> None:
             "'guidance_columns' as well, or a 'conditional_share' above 0."
         )
 
-    if parameters['trunk'] == 'residual' and len(set(parameters['trunk_dims'])) > 1:
+    if parameters['trunk'] == 'residual' and len(set(parameters['trunk_dims'] or ())) > 1:
         raise SynthesizerInputError(
             f"Invalid value {parameters['trunk_dims']!r} for parameter 'trunk_dims'. Residual "
             "blocks share one width; use equal numbers or trunk='mlp'."

@@ -9,7 +9,7 @@ from sdv.errors import InvalidDataError, NotFittedError, SynthesizerInputError
 
 from sdv_tabdiff import plots, routing
 from sdv_tabdiff.conditional import ConditionalSynthesizer
-from sdv_tabdiff.defaults import default_epochs, default_learning_rate
+from sdv_tabdiff.defaults import default_epochs, default_learning_rate, default_trunk
 from sdv_tabdiff.diffusion import (
     DenoiserSizes,
     NoiseSettings,
@@ -61,8 +61,12 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
         learning_rate (float or None):
             Peak learning rate. Defaults to ``None``: 4e-3, and less for a small table.
         early_stopping (bool):
-            Whether to hold out a tenth of the rows, stop when their loss no longer falls, and keep
-            the weights that were best for them. Defaults to ``True``.
+            Whether to hold out a tenth of the rows, stop when what is learned about the others no
+            longer holds for them, and keep the weights that were best for them. Defaults to
+            ``True``.
+        dropout (float or None):
+            Share of the network's units that each training step leaves out. Defaults to ``None``:
+            none at first, and more as the loss on the held-out rows falls behind.
         loss_balance (str):
             ``'column'`` if every column counts the same in the loss, ``'kind'`` if the numbers
             together count as much as the categories together. Defaults to ``'column'``.
@@ -73,7 +77,7 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
             Weight of the categorical loss. Defaults to 1.0.
         conditional_share (float):
             Share of each batch that is trained with some cells known, which is what conditions
-            and imputation rest on. Defaults to 0.5.
+            and imputation rest on. Defaults to 0.4.
         guidance (float):
             Strength of the guidance towards the given cells of conditional rows: 0 samples from
             the learned conditional distribution, more exaggerates what the given cells imply.
@@ -86,6 +90,9 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
             Decay of the running mean of the weights, per step. Defaults to 0.999.
         token_dim (int):
             Width of a column's embedding. Defaults to 8.
+        frequencies (int):
+            Frequencies of the sines and cosines of a number that the network sees beside the number
+            itself. Defaults to 8.
         encoder_layers (int):
             Transformer layers before the trunk. Defaults to 0.
         decoder_layers (int):
@@ -93,8 +100,9 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
         trunk (str):
             ``'residual'`` for residual blocks or ``'mlp'`` for the plain layers of the paper.
             Defaults to ``'residual'``.
-        trunk_dims (tuple):
-            Widths of the trunk's blocks or layers. Defaults to ``(256, 256, 256)``.
+        trunk_dims (tuple or None):
+            Widths of the trunk's blocks or layers. Defaults to ``None``: four, of 32 for a small
+            table to 256 for a large one.
         time_dim (int):
             Width of the time embedding, even. Defaults to 32.
         learnable_schedules (bool):
@@ -142,18 +150,20 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
         optimizer: str = 'muon',
         learning_rate: float | None = None,
         early_stopping: bool = True,
+        dropout: float | None = None,
         loss_balance: str = 'column',
         numerical_loss_weight: tuple[float, float] = (1.0, 1.0),
         categorical_loss_weight: float = 1.0,
-        conditional_share: float = 0.5,
+        conditional_share: float = 0.4,
         guidance: float = 0.0,
         guidance_columns: list[str] | None = None,
         ema_decay: float = 0.999,
         token_dim: int = 8,
+        frequencies: int = 8,
         encoder_layers: int = 0,
         decoder_layers: int = 0,
         trunk: str = 'residual',
-        trunk_dims: tuple[int, ...] = (256, 256, 256),
+        trunk_dims: tuple[int, ...] | None = None,
         time_dim: int = 32,
         learnable_schedules: bool = False,
         sigma_min: float = 0.01,
@@ -178,6 +188,7 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
         self.optimizer = optimizer
         self.learning_rate = learning_rate
         self.early_stopping = early_stopping
+        self.dropout = dropout
         self.loss_balance = loss_balance
         self.numerical_loss_weight = numerical_loss_weight
         self.categorical_loss_weight = categorical_loss_weight
@@ -186,6 +197,7 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
         self.guidance_columns = guidance_columns
         self.ema_decay = ema_decay
         self.token_dim = token_dim
+        self.frequencies = frequencies
         self.encoder_layers = encoder_layers
         self.decoder_layers = decoder_layers
         self.trunk = trunk
@@ -249,9 +261,10 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
         return TabDiff(
             sizes=DenoiserSizes(
                 token_dim=self.token_dim,
+                frequencies=self.frequencies,
                 encoder_layers=self.encoder_layers,
                 decoder_layers=self.decoder_layers,
-                trunk_dims=tuple(self.trunk_dims),
+                trunk_dims=tuple(self.trunk_dims or default_trunk(num_rows)),
                 residual=self.trunk == 'residual',
                 time_dim=self.time_dim,
             ),
@@ -265,6 +278,7 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
                 batch_size=self.batch_size,
                 optimizer=self.optimizer,
                 learning_rate=self.learning_rate or default_learning_rate(num_rows),
+                dropout=self.dropout,
                 ema_decay=self.ema_decay,
                 balance=self.loss_balance,
                 conditional_share=self.conditional_share,

@@ -11,7 +11,8 @@ from sdv_tabdiff.diffusion.process import MixedDiffusion, NoiseSettings
 from sdv_tabdiff.diffusion.roles import Roles
 from sdv_tabdiff.diffusion.sampler import SamplerSettings, level_probabilities, sample
 from sdv_tabdiff.diffusion.schedules import LogLinearSchedule, PowerMeanSchedule
-from sdv_tabdiff.diffusion.training import EpochReport, NonFiniteLossError, TrainingSettings, train
+from sdv_tabdiff.diffusion.trainer import NonFiniteLossError, TrainingSettings
+from sdv_tabdiff.diffusion.training import EpochReport, train
 
 __all__ = [
     'CategoryLayout',

@@ -11,6 +11,9 @@ from sdv_tabdiff.diffusion.process import MixedDiffusion
 
 WARMUP_SHARE = 0.02
 
+# Length of the last stretch of a run that ends early, relative to the steps before it.
+WIND_DOWN_SHARE = 0.3
+
 
 class Course:
     """How far a run has come, by steps or by the clock, whichever is further."""
@@ -20,6 +23,8 @@ class Course:
         self.max_seconds = max_seconds
         self.started = time.monotonic()
         self.step = 0
+        self.winding_down = False
+        self._scale = 1.0
 
     @property
     def seconds(self) -> float:
@@ -32,6 +37,11 @@ class Course:
         return self.max_seconds is not None and self.seconds >= self.max_seconds
 
     @property
+    def is_over(self) -> bool:
+        """Whether no step is left, or no time."""
+        return self.step >= self.total_steps or self.out_of_time
+
+    @property
     def used(self) -> float:
         """Share of the budget that is gone, from 0 to 1."""
         used = self.step / self.total_steps
@@ -41,12 +51,25 @@ class Course:
         return min(used, 1.0)
 
     def learning_rate_factor(self) -> float:
-        """Factor of the learning rate now: linear warm-up, then a half cosine down to 0."""
+        """Factor of the learning rate now: linear warm-up, then linearly down to 0."""
         used = self.used
-        if used < WARMUP_SHARE:
+        if used < WARMUP_SHARE and not self.winding_down:
             return max(used, 1e-3) / WARMUP_SHARE
 
-        return 0.5 * (1 + math.cos(math.pi * (used - WARMUP_SHARE) / (1 - WARMUP_SHARE)))
+        return self._scale * (1 - used) / (1 - WARMUP_SHARE)
+
+    def wind_down(self) -> None:
+        """End soon: bring the learning rate from where it is to 0 in a last, short stretch.
+
+        Weights of a high learning rate are noisy. A run that has learned what it can is not to be
+        stopped there: most of what a smaller rate brings, it brings in few steps.
+        """
+        before = self.learning_rate_factor()
+        self.winding_down = True
+        last_steps = math.ceil(WIND_DOWN_SHARE * self.step)
+        self.total_steps = min(self.total_steps, self.step + last_steps)
+        if self.used < 1:
+            self._scale *= before / self.learning_rate_factor()
 
 
 class ExponentialMovingAverage:
@@ -59,7 +82,7 @@ class ExponentialMovingAverage:
     def __init__(self, model: MixedDiffusion, decay: float):
         self.decay = decay
         self.updates = 0
-        self.model: MixedDiffusion = copy.deepcopy(model).requires_grad_(False)
+        self.model: MixedDiffusion = copy.deepcopy(model).requires_grad_(False).eval()
         self._ours: list[Tensor] = list(self.model.parameters())
         self._theirs: list[Tensor] = list(model.parameters())
 

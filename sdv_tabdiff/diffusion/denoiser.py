@@ -5,7 +5,6 @@ heads. Either transformer may have depth 0, which leaves the trunk between embed
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -14,9 +13,7 @@ from torch.nn import functional as F
 
 from sdv_tabdiff.diffusion.categories import CategoryLayout
 from sdv_tabdiff.diffusion.roles import Roles
-
-# How finely the first embeddings of ordered levels may vary along the order.
-ORDER_WAVES = 4
+from sdv_tabdiff.diffusion.tokens import Tokenizer
 
 
 @dataclass(frozen=True)
@@ -33,6 +30,8 @@ class DenoiserSizes:
         residual: Whether the trunk is a stack of residual blocks modulated by time, instead of
             the plain MLP of the paper.
         time_dim: Width of the time embedding.
+        frequencies: Frequencies at which each number is shown to the network, beside the number
+            itself. 0 shows the number alone, as in the paper.
     """
 
     token_dim: int = 8
@@ -40,9 +39,10 @@ class DenoiserSizes:
     decoder_layers: int = 0
     attention_heads: int = 1
     feedforward_factor: int = 32
-    trunk_dims: tuple[int, ...] = (256, 256, 256)
+    trunk_dims: tuple[int, ...] = (256, 256, 256, 256)
     residual: bool = True
     time_dim: int = 32
+    frequencies: int = 8
 
     def __post_init__(self) -> None:
         if self.token_dim % self.attention_heads:
@@ -80,71 +80,6 @@ def sinusoidal_embedding(t: Tensor, dim: int, max_frequency: float = 1000.0) -> 
     return torch.cat([angles.cos(), angles.sin()], dim=1)
 
 
-def ordered_embedding(levels: int, dim: int) -> Tensor:
-    """Random embeddings of unit variance that vary smoothly along an order: ``(levels, dim)``.
-
-    A line and a few cosines over the levels, mixed at random. What is learned about a level then
-    holds for its neighbours too, until the data say otherwise.
-    """
-    position = torch.linspace(-1, 1, levels).unsqueeze(1)
-    frequencies = math.pi / 2 * torch.arange(1, ORDER_WAVES + 1)
-    waves = math.sqrt(2) * torch.cos(frequencies * (position + 1))
-    basis = torch.cat([math.sqrt(3) * position, waves], dim=1)
-    return basis @ torch.randn(basis.shape[1], dim) / math.sqrt(basis.shape[1])
-
-
-class Tokenizer(nn.Module):
-    """One token per column: ``x_i w_i + b_i`` of a number, an embedding plus bias of a category.
-
-    The bias tells the columns apart; no further positional encoding is needed. A known or hidden
-    cell's token carries a flag. A known number has a weight ``w_i`` of its own, which sets it apart
-    from a noisy one without any multiplication by the flag; a hidden number's value does not count.
-
-    Shape:
-        ``(rows, numerical)`` floats and ``(rows, categorical)`` codes -> ``(rows, columns, dim)``.
-    """
-
-    def __init__(self, num_numerical: int, layout: CategoryLayout, dim: int):
-        super().__init__()
-        self.layout = layout
-        self.weight = nn.Parameter(torch.randn(num_numerical, dim))
-        self.bias = nn.Parameter(0.1 * torch.randn(num_numerical + layout.num_columns, dim))
-        self.embedding = nn.Embedding(max(layout.num_tokens, 1), dim)
-        self.known_weight = nn.Parameter(torch.randn(num_numerical, dim))
-        self.known_flag = nn.Parameter(0.1 * torch.randn_like(self.bias))
-        self.hidden_flag = nn.Parameter(0.1 * torch.randn_like(self.bias))
-
-    @torch.no_grad()
-    def start_in_order(self, ordered: Sequence[int]) -> None:
-        """Give neighbouring levels similar embeddings to begin with.
-
-        Args:
-            ordered: For each categorical column the number of its first levels that stand in an
-                order; 0 if none do.
-        """
-        for offset, levels in zip(self.layout.token_offsets.tolist(), ordered):
-            if levels > 2:
-                dim = self.embedding.embedding_dim
-                self.embedding.weight[offset : offset + levels] = ordered_embedding(levels, dim)
-
-    def forward(self, x_num: Tensor, x_cat: Tensor, roles: Roles | None = None) -> Tensor:
-        """Tokens of noisy rows."""
-        if roles is None:
-            numbers = x_num.unsqueeze(-1) * self.weight
-        else:
-            noisy = (x_num * roles.numerical(roles.wanted)).unsqueeze(-1)
-            known = (x_num * roles.numerical(roles.known)).unsqueeze(-1)
-            numbers = noisy * self.weight + known * self.known_weight
-
-        categories = self.embedding(x_cat + self.layout.token_offsets)
-        tokens = torch.cat([numbers, categories], dim=1) + self.bias
-        if roles is None:
-            return tokens
-
-        tokens = torch.addcmul(tokens, roles.known.to(tokens).unsqueeze(-1), self.known_flag)
-        return torch.addcmul(tokens, roles.hidden.to(tokens).unsqueeze(-1), self.hidden_flag)
-
-
 def _transformer(sizes: DenoiserSizes, layers: int) -> nn.Module:
     if layers == 0:
         return nn.Identity()
@@ -161,7 +96,10 @@ def _transformer(sizes: DenoiserSizes, layers: int) -> nn.Module:
 
 
 class MLPTrunk(nn.Module):
-    """The paper's trunk: the time embedding is added once, then an MLP with SiLU."""
+    """The paper's trunk: the time embedding is added once, then an MLP with SiLU.
+
+    ``dropout`` may be set at any time: the share of the last units that training leaves out.
+    """
 
     def __init__(self, input_dim: int, sizes: DenoiserSizes):
         super().__init__()
@@ -175,10 +113,12 @@ class MLPTrunk(nn.Module):
         for width_in, width_out in zip(dims, dims[1:]):
             layers += [nn.Linear(width_in, width_out), nn.SiLU()]
         self.layers = nn.Sequential(*layers)
+        self.dropout = 0.0
 
     def forward(self, x: Tensor, time: Tensor) -> Tensor:
         """``(rows, dim)`` and embedded times ``(rows or 1, time_dim)`` -> ``(rows, width)``."""
-        return self.layers(self.project(x) + self.time(time))
+        hidden = self.layers(self.project(x) + self.time(time))
+        return F.dropout(hidden, self.dropout, self.training)
 
     def matrices(self) -> list[Tensor]:
         """The weights on the way of the row through the trunk."""
@@ -196,15 +136,19 @@ class ResidualBlock(nn.Module):
         self.expand = nn.Linear(width, width)
         self.contract = nn.Linear(width, width)
 
-    def forward(self, x: Tensor, time: Tensor) -> Tensor:
+    def forward(self, x: Tensor, time: Tensor, dropout: float = 0.0) -> Tensor:
         """``(rows, dim)`` and embedded times ``(rows or 1, time_dim)`` -> ``(rows, width)``."""
         scale, shift = self.modulation(time).chunk(2, dim=1)
         hidden = self.norm(x) * (1 + scale) + shift
-        return x + self.contract(F.silu(self.expand(hidden)))
+        units = F.dropout(F.silu(self.expand(hidden)), dropout, self.training)
+        return x + self.contract(units)
 
 
 class ResidualTrunk(nn.Module):
-    """Residual blocks, each modulated by time."""
+    """Residual blocks, each modulated by time.
+
+    ``dropout`` may be set at any time: the share of each block's units that training leaves out.
+    """
 
     def __init__(self, input_dim: int, sizes: DenoiserSizes):
         super().__init__()
@@ -216,13 +160,14 @@ class ResidualTrunk(nn.Module):
             ResidualBlock(width, sizes.time_dim) for _ in range(len(sizes.trunk_dims))
         )
         self.norm = nn.LayerNorm(width)
+        self.dropout = 0.0
 
     def forward(self, x: Tensor, time: Tensor) -> Tensor:
         """``(rows, dim)`` and embedded times ``(rows or 1, time_dim)`` -> ``(rows, width)``."""
         time = self.time(time)
         x = self.project(x)
         for block in self.blocks:
-            x = block(x, time)
+            x = block(x, time, self.dropout)
 
         return self.norm(x)
 
@@ -325,7 +270,7 @@ class Denoiser(nn.Module):
         self.num_numerical = num_numerical
         self.layout = layout
         input_dim = (num_numerical + layout.num_columns) * sizes.token_dim
-        self.tokenizer = Tokenizer(num_numerical, layout, sizes.token_dim)
+        self.tokenizer = Tokenizer(num_numerical, layout, sizes.token_dim, sizes.frequencies)
         self.embed_roles = nn.Linear(2 * len(self.tokenizer.bias), sizes.time_dim, bias=False)
         self.encoder = _transformer(sizes, sizes.encoder_layers)
         self.trunk = (ResidualTrunk if sizes.residual else MLPTrunk)(input_dim, sizes)

@@ -2,8 +2,8 @@
 
 A gradient of a matrix has a few large singular values and many small ones. Setting all of them to 1
 moves every direction of the matrix at the same pace, where Adam mostly moves the large ones: the
-network learns more in each step. PyTorch's own version computes in bfloat16, for which most CPUs
-have no units.
+network learns more in each step. PyTorch's own version always computes in bfloat16, for which most
+CPUs have no units.
 """
 
 import math
@@ -11,6 +11,8 @@ from collections.abc import Iterable
 
 import torch
 from torch import Tensor
+
+from sdv_tabdiff.diffusion.precision import product_dtype
 
 # Odd quintic polynomials ``a x + b x^3 + c x^5``. Each takes the interval that the one before leads
 # to as close to 1 as such a polynomial can, beginning with [0.01, 1] (Amsel et al. 2025, 'The Polar
@@ -43,11 +45,13 @@ def orthogonalised(matrices: Tensor) -> Tensor:
     x = matrices.mT if tall else matrices
     # The norm bounds all singular values; a little less than 1 leaves room for rounding.
     x = x / (1.01 * x.norm(dim=(1, 2), keepdim=True)).clamp(min=1e-7)
+    # Three digits are enough for singular values that are only near 1.
+    x = x.to(product_dtype(x))
     for a, b, c in POLYNOMIALS:
         gram = x @ x.mT
         x = torch.baddbmm(x, torch.baddbmm(gram, gram, gram, beta=b, alpha=c), x, beta=a)
 
-    return x.mT if tall else x
+    return (x.mT if tall else x).to(matrices.dtype)
 
 
 class Muon(torch.optim.Optimizer):

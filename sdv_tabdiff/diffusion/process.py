@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from sdv_tabdiff.diffusion.categories import CategoryLayout
 from sdv_tabdiff.diffusion.denoiser import Denoiser, DenoiserSizes, c_skip
+from sdv_tabdiff.diffusion.precision import fast_products
 from sdv_tabdiff.diffusion.roles import Roles, draw_roles, feature_columns
 from sdv_tabdiff.diffusion.schedules import LogLinearSchedule, PowerMeanSchedule
 
@@ -194,7 +195,8 @@ class MixedDiffusion(nn.Module):
 
     def denoise(self, noisy: NoisyRows) -> tuple[Tensor, Tensor]:
         """Denoised numbers and logits of the categories."""
-        return self.denoiser(noisy.x_num, noisy.x_cat, noisy.sigma, noisy.t, noisy.roles)
+        with fast_products(noisy.x_num.device):
+            return self.denoiser(noisy.x_num, noisy.x_cat, noisy.sigma, noisy.t, noisy.roles)
 
     def cell_errors(self, x_num: Tensor, x_cat: Tensor, noisy: NoisyRows) -> tuple[Tensor, Tensor]:
         """Unweighted errors of the prediction for each cell.

@@ -6,63 +6,19 @@ run may be abandoned at any time; closing the generator gives the model its best
 
 import math
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from sdv_tabdiff.diffusion.course import Course, ExponentialMovingAverage
-from sdv_tabdiff.diffusion.muon import Muon
-from sdv_tabdiff.diffusion.process import MixedDiffusion, schedule_objective, stratified_times
-from sdv_tabdiff.diffusion.validation import Validation, slices, split_rows
+from sdv_tabdiff.diffusion.course import Course
+from sdv_tabdiff.diffusion.process import MixedDiffusion
+from sdv_tabdiff.diffusion.trainer import Trainer, TrainingSettings
+from sdv_tabdiff.diffusion.transfer import Check, Transfer
+from sdv_tabdiff.diffusion.validation import Validation, split_rows
 
-
-class NonFiniteLossError(RuntimeError):
-    """The loss stayed NaN or infinite although training was restarted more carefully."""
-
-
-@dataclass(frozen=True)
-class TrainingSettings:
-    """How to train.
-
-    Args:
-        epochs: Passes over the training rows, at most.
-        batch_size: Rows per step.
-        optimizer: ``'muon'`` for the matrices of the trunk and AdamW for the rest, or ``'adam'``.
-        learning_rate: Peak of the learning rate; see ``Course``.
-        weight_decay: Decoupled weight decay.
-        ema_decay: Decay of the running mean of the weights, per step, after its warm-up.
-        numerical_weight: Weight of the numerical loss at the start and at the end; linear between.
-        categorical_weight: Weight of the categorical loss.
-        balance: ``'column'`` if every column counts the same, ``'kind'`` if the numbers together
-            count as much as the categories together.
-        conditional_share: Share of the rows of each batch in which some cells are known or hidden,
-            which teaches the network to answer conditional questions. 0 teaches it none.
-        validation_share: Share of the rows held out to choose the weights; 0 trains on all.
-        patience: How long to wait for a better validation loss, as a share of all steps. While the
-            learning rate is high that loss stalls often, so be patient.
-        max_seconds: Wall-clock budget, or None.
-        schedule_learning_rate: Learning rate of learnable schedules.
-        schedule_every: Steps between two updates of learnable schedules.
-    """
-
-    epochs: int = 100
-    batch_size: int = 1024
-    optimizer: str = 'muon'
-    learning_rate: float = 4e-3
-    weight_decay: float = 0.0
-    ema_decay: float = 0.999
-    numerical_weight: tuple[float, float] = (1.0, 1.0)
-    categorical_weight: float = 1.0
-    balance: str = 'column'
-    conditional_share: float = 0.5
-    validation_share: float = 0.1
-    patience: float = 0.25
-    max_seconds: float | None = None
-    schedule_learning_rate: float = 1e-2
-    schedule_every: int = 10
+# A check costs about as much as five steps.
+MIN_STEPS_BETWEEN_CHECKS, CHECKS = 24, 50
 
 
 @dataclass(frozen=True)
@@ -86,184 +42,63 @@ class EpochReport:
     validation_categorical: float = math.nan
 
 
-MIN_PATIENCE_STEPS = 100
+class Checks:
+    """Looks at the losses on held-out rows, and on as many others, and steers the run by them."""
 
-# Losses this close, relatively, are a tie that held-out rows cannot decide. The later weights win:
-# their learning rate was lower.
-TIE = 0.003
-
-# A check costs about as much as three steps.
-STEPS_BETWEEN_CHECKS = 24
-MAX_GRADIENT_NORM = 1.0
-
-# After a non-finite loss: how much smaller the steps become, and how often that is tried.
-CAUTION = 0.3
-MAX_RESTARTS = 3
-
-
-def mixed_precision(device: torch.device) -> AbstractContextManager:
-    """bfloat16 on CUDA, plain float32 elsewhere: a CPU without bf16 units is far slower with it."""
-    if device.type == 'cuda':
-        return torch.autocast('cuda', dtype=torch.bfloat16)
-
-    return nullcontext()
-
-
-def numerical_share(model: MixedDiffusion, balance: str) -> float:
-    """Share of the numerical columns in the joint loss, from 0 to 1."""
-    numerical, categorical = model.num_numerical, model.layout.num_columns
-    if balance == 'kind' and numerical and categorical:
-        return 0.5
-
-    return numerical / (numerical + categorical)
-
-
-OPTIMIZERS = ('muon', 'adam')
-
-
-def new_optimizers(
-    model: MixedDiffusion, settings: TrainingSettings
-) -> list[torch.optim.Optimizer]:
-    """Optimisers that together update the network."""
-    matrices = model.denoiser.trunk.matrices() if settings.optimizer == 'muon' else []
-    chosen = set(map(id, matrices))
-    adam = torch.optim.AdamW(
-        [weight for weight in model.denoiser.parameters() if id(weight) not in chosen],
-        lr=settings.learning_rate,
-        weight_decay=settings.weight_decay,
-        fused=model.layout.mask_codes.device.type in ('cpu', 'cuda'),
-    )
-    return [adam, Muon(matrices, settings.learning_rate)] if matrices else [adam]
-
-
-class Trainer:
-    """The state of a run: optimisers, running mean, best and last good weights."""
-
-    def __init__(self, model: MixedDiffusion, settings: TrainingSettings, course: Course):
-        self.model = model
-        self.settings = settings
-        self.course = course
-        self.device = model.layout.mask_codes.device
-        self.share = numerical_share(model, settings.balance)
-        self.restarts = 0
-        self.best_loss = math.inf
-        self.best_step = 0
-        self.best = self.last_good = copy_weights(model)
-        self.ema = ExponentialMovingAverage(model, settings.ema_decay)
-        self.optimizers = new_optimizers(model, settings)
-        schedules = model.schedule_parameters()
-        self.schedule_optimizer = (
-            torch.optim.Adam(schedules, lr=settings.schedule_learning_rate) if schedules else None
-        )
-
-    def step(self, x_num: Tensor, x_cat: Tensor, generator: torch.Generator | None) -> Tensor:
-        """One update of the weights; returns both losses, still on the device."""
-        used = self.course.used
-        factor = self.course.learning_rate_factor() * CAUTION**self.restarts
-        for optimizer in self.optimizers:
-            for group in optimizer.param_groups:
-                group['lr'] = self.settings.learning_rate * factor
-
-        t = stratified_times(len(x_num), self.device, generator)
-        roles = self.model.draw_roles(len(x_num), self.settings.conditional_share, generator)
-        noisy = self.model.add_noise(x_num, x_cat, t, generator, roles)
-        with mixed_precision(self.device):
-            losses = self.model.losses(x_num, x_cat, noisy)
-
-        start, end = self.settings.numerical_weight
-        loss = self.joint(
-            (start + used * (end - start)) * losses.numerical,
-            self.settings.categorical_weight * losses.categorical,
-        )
-        for optimizer in self.optimizers:
-            optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        nn.utils.clip_grad_norm_(self.model.denoiser.parameters(), MAX_GRADIENT_NORM)
-        for optimizer in self.optimizers:
-            optimizer.step()
-        if self.schedule_optimizer and self.course.step % self.settings.schedule_every == 0:
-            self.step_schedules(self.schedule_optimizer, x_num, x_cat, generator)
-
-        self.ema.update()
-        self.course.step += 1
-        return torch.stack([losses.numerical.detach(), losses.categorical.detach()])
-
-    def joint(self, numerical: Any, categorical: Any) -> Any:
-        """Both losses as one."""
-        return self.share * numerical + (1 - self.share) * categorical
-
-    def step_schedules(
+    def __init__(
         self,
-        optimizer: torch.optim.Optimizer,
+        trainer: Trainer,
         x_num: Tensor,
         x_cat: Tensor,
-        generator: torch.Generator | None,
-    ) -> None:
-        """One update of the schedules' exponents, which have an objective of their own."""
-        optimizer.zero_grad(set_to_none=True)
-        schedule_objective(self.model, x_num, x_cat, generator).backward()
-        nn.utils.clip_grad_norm_(self.model.schedule_parameters(), MAX_GRADIENT_NORM)
-        optimizer.step()
-
-    def epoch(
-        self, x_num: Tensor, x_cat: Tensor, order: Tensor, generator: torch.Generator
-    ) -> tuple[float, float]:
-        """One pass over ``order``, or less if time runs out; returns the mean losses."""
-        total = torch.zeros(2, device=self.device)
-        seen = 0
-        for rows in slices(len(order), self.settings.batch_size):
-            batch = order[rows]
-            total += len(batch) * self.step(x_num[batch], x_cat[batch].long(), generator)
-            seen += len(batch)
-            if self.course.out_of_time:
-                break
-
-        # The only synchronisation with the device: once an epoch.
-        numerical, categorical = (total / seen).tolist()
-        return numerical, categorical
-
-    def keep_if_best(self, loss: float) -> bool:
-        """Remember the running-mean weights if ``loss`` is the lowest so far, or ties with it."""
-        self.last_good = copy_weights(self.model)
-        if loss < self.best_loss:
-            self.best_loss, self.best_step = loss, self.course.step
-        elif loss > self.best_loss + TIE * abs(self.best_loss):
-            return False
-
-        self.best = copy_weights(self.ema.model)
-        return True
+        rows: Tensor,
+        held_out: Tensor,
+        generator: torch.Generator,
+    ):
+        self.trainer = trainer
+        self.course = trainer.course
+        self._every = max(MIN_STEPS_BETWEEN_CHECKS, self.course.total_steps // CHECKS)
+        self._next = 0
+        self._held_out, self._trained = (
+            Validation(
+                trainer.model,
+                x_num[part],
+                x_cat[part].long(),
+                generator,
+                trainer.settings.conditional_share,
+            )
+            for part in (held_out, rows[: len(held_out)])
+        )
+        self._transfer = Transfer(self._losses()[0], trainer.settings.min_transfer)
 
     @property
-    def stalled(self) -> bool:
-        """Whether the validation loss has not fallen for too long."""
-        patience = max(self.settings.patience * self.course.total_steps, MIN_PATIENCE_STEPS)
-        return self.course.step - self.best_step > patience
+    def are_due(self) -> bool:
+        """Whether it is time for a check: now and then, and at the end."""
+        return self.course.step >= self._next or self.course.is_over
 
-    def restart(self) -> None:
-        """Go back to the last good weights and train on with smaller steps."""
-        self.restarts += 1
-        if self.restarts > MAX_RESTARTS:
-            raise self.failure()
+    def hasten(self) -> None:
+        """Check again after the next epoch."""
+        self._next = 0
 
-        self.model.load_state_dict(self.last_good)
-        self.ema = ExponentialMovingAverage(self.model, self.settings.ema_decay)
-        for optimizer in self.optimizers:
-            optimizer.state.clear()
-        if self.schedule_optimizer:
-            self.schedule_optimizer.state.clear()
+    def make(self) -> list[float]:
+        """Check, adapt the dropout, and end the run if it is time to.
 
-    def failure(self) -> NonFiniteLossError:
-        """The error to raise when no training is possible."""
-        return NonFiniteLossError(
-            'The loss is not finite, and smaller learning rates did not help. Lower '
-            f"'learning_rate' (currently {self.settings.learning_rate}) or look for extreme "
-            'values in the data.'
-        )
+        Returns the loss on held-out rows: joint, numerical and categorical.
+        """
+        self._next = self.course.step + self._every
+        check, held = self._losses()
+        self._transfer.record(check)
+        if self.trainer.settings.dropout is None:
+            self.trainer.model.denoiser.trunk.dropout = self._transfer.dropout
+        if self._transfer.is_exhausted and not self.course.winding_down:
+            self.course.wind_down()
 
-    def load_best(self) -> None:
-        """Give the model the best weights; the running mean if no epoch was finished."""
-        unfinished = self.best_loss == math.inf and self.ema.updates > 0 and not self.restarts
-        self.model.load_state_dict(self.ema.model.state_dict() if unfinished else self.best)
+        return [check.held_out, *held]
+
+    def _losses(self) -> tuple[Check, list[float]]:
+        model = self.trainer.ema.model
+        held = [float(part) for part in self._held_out.losses(model)]
+        trained = self.trainer.joint(*(float(part) for part in self._trained.losses(model)))
+        return Check(self.course.step, trained, self.trainer.joint(*held)), held
 
 
 def train(
@@ -290,45 +125,33 @@ def train(
             If the loss stays NaN or infinite.
     """
     rows, held_out = split_rows(len(x_num), settings.validation_share, x_num.device, generator)
-    validation = None
-    if len(held_out):
-        validation = Validation(
-            model, x_num[held_out], x_cat[held_out].long(), generator, settings.conditional_share
-        )
-
     steps_per_epoch = math.ceil(len(rows) / settings.batch_size)
     course = Course(settings.epochs * steps_per_epoch, settings.max_seconds)
     trainer = Trainer(model, settings, course)
+    checks = Checks(trainer, x_num, x_cat, rows, held_out, generator) if len(held_out) else None
     held: list[float] = []
-    check_at = 0
     try:
         for epoch in range(1, settings.epochs + 1):
             shuffle = torch.randperm(len(rows), device=rows.device, generator=generator)
             losses = trainer.epoch(x_num, x_cat, rows[shuffle], generator)
-            if validation and (course.step >= check_at or epoch == settings.epochs):
-                held = [float(part) for part in validation.losses(trainer.ema.model)]
-                held.insert(0, trainer.joint(*held))
-                check_at = course.step + STEPS_BETWEEN_CHECKS
+            if checks and checks.are_due:
+                held = checks.make()
 
             # Without held-out rows there is nothing to choose by: the latest weights count as best.
             score = held[0] if held else -float(epoch)
             if not math.isfinite(score + sum(losses)):
                 trainer.restart()
-                check_at = 0
+                if checks:
+                    checks.hasten()
                 continue
 
             best = trainer.keep_if_best(score)
             joint = trainer.joint(*losses)
             yield EpochReport(epoch, settings.epochs, course.seconds, best, joint, *losses, *held)
-            if course.out_of_time or trainer.stalled:
+            if course.is_over:
                 break
 
         if trainer.best_loss == math.inf:
             raise trainer.failure()  # Too few epochs to restart as often as allowed.
     finally:
         trainer.load_best()
-
-
-def copy_weights(model: nn.Module) -> dict[str, Tensor]:
-    """A copy of a model's parameters and buffers, on its device."""
-    return {name: value.detach().clone() for name, value in model.state_dict().items()}

@@ -3,6 +3,8 @@
 Tolerances are the sampling error of the statistic plus what a network trained for seconds misses.
 """
 
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -28,7 +30,7 @@ def fitted(frame, categories=(), epochs=120):
         TrainingSettings(
             epochs=epochs,
             batch_size=512,
-            patience=1.0,
+            min_transfer=-math.inf,
             learning_rate=3e-3,
             conditional_share=0.75,
         ),

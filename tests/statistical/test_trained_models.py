@@ -3,6 +3,8 @@
 Tolerances are the sampling error of the statistic plus what a network trained for seconds misses.
 """
 
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,7 +19,7 @@ def fit_and_sample(frame, categories=(), num_rows=20_000, epochs=80, **noise):
     model = TabDiff(
         DenoiserSizes(trunk_dims=(64, 64), time_dim=32),
         NoiseSettings(sigma_min=0.01, sigma_max=10.0, **noise),
-        TrainingSettings(epochs=epochs, batch_size=512, patience=1.0),
+        TrainingSettings(epochs=epochs, batch_size=512, min_transfer=-math.inf),
         SamplerSettings(50),
         max_states=128,
         random_state=0,

@@ -21,7 +21,7 @@ from sdv_tabdiff.diffusion import (
 )
 from sdv_tabdiff.diffusion.course import Course
 from sdv_tabdiff.diffusion.solvers import SOLVERS
-from sdv_tabdiff.diffusion.training import Trainer
+from sdv_tabdiff.diffusion.trainer import Trainer
 from sdv_tabdiff.diffusion.validation import Validation
 from sdv_tabdiff.knowledge import Knowledge, Restriction, Restrictions
 from sdv_tabdiff.model import TabDiff, choose_device

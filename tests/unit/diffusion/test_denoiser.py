@@ -8,9 +8,9 @@ from sdv_tabdiff.diffusion.denoiser import (
     c_in,
     c_out,
     c_skip,
-    ordered_embedding,
     sinusoidal_embedding,
 )
+from sdv_tabdiff.diffusion.tokens import ordered_embedding
 
 PAPER_LIKE = DenoiserSizes(
     token_dim=4, encoder_layers=2, decoder_layers=2, trunk_dims=(16, 32, 16), residual=False
