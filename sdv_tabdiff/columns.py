@@ -149,6 +149,8 @@ class CategoryColumn:
 class NumberColumn:
     """A column of numbers: states, a continuous part, or both.
 
+    Once fitted, ``num_continuous`` is the number of rows of the continuous part, if there is one.
+
     Args:
         name: The column.
         flag: The column that says where it is missing, or None if NaN does.
@@ -180,6 +182,12 @@ class NumberColumn:
         if self.numerical:
             self._mean, self._scale = continuous.mean(), continuous.std() or 1.0
             self._low, self._high = continuous.min(), continuous.max()
+            self.num_continuous = len(continuous)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Lowest and highest standardised number of the training data."""
+        return (self._low - self._mean) / self._scale, (self._high - self._mean) / self._scale
 
     @property
     def num_levels(self) -> int:

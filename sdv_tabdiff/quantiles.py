@@ -21,10 +21,6 @@ ROWS_PER_KNOT = 30
 # Further knots of a long tail: a single line to the extreme value would squeeze the rest together.
 TAIL_RANKS = np.array([3, 10, 30, 100, 300, 1000, 3000])
 
-# The extreme values stand for up to so many rows at each end, in columns long enough to afford it:
-# as many generated rows as there were are then likely to cover the column's range.
-MAX_REACH, ROWS_PER_REACH = 4.0, 1000
-
 # A value that so many rows share is generated as often, to the last digit; fewer rows could be
 # told by it. Of more values than fit into a small file, the most frequent.
 MIN_REPEATS = 3
@@ -109,16 +105,12 @@ class QuantileMap:
     def _fit_continuous(self, values: FloatArray) -> None:
         """Learn the knots of sorted values.
 
-        Each row takes up one unit of a line, the extreme values a few more if they are rare. The
-        position on the line, as a share of its length, is the level whose normal score is taken.
+        Each row takes up one unit of a line. The position on the line, as a share of its length, is
+        the level whose normal score is taken.
         """
         self.repeated, first, last = _owners(values)
-        counts = last - first + 1
-        reach = np.clip(len(values) / ROWS_PER_REACH, 1, MAX_REACH)
-        extra_low, extra_high = np.maximum(reach - counts[[0, -1]], 0)
-        length = len(values) + extra_low + extra_high
-        low, high = first + extra_low + SEAM, last + 1 + extra_low - SEAM
-        low[0], high[-1] = SEAM, length - SEAM
+        length = len(values)
+        low, high = first + SEAM, last + 1 - SEAM
         middles = (low + high) / 2
         # Beyond its middle, an extreme value has no neighbour to be told from.
         low[0], high[-1] = middles[0], middles[-1]
@@ -126,7 +118,7 @@ class QuantileMap:
         ranks = self._ranks(len(values))
         owner = np.searchsorted(first - 0.5, ranks, side='right') - 1
         free = ranks[ranks > last[owner] + 0.5]
-        positions = np.concatenate([free + 0.5 + extra_low, low, high])
+        positions = np.concatenate([free + 0.5, low, high])
         levels = free / max(len(values) - 1, 1)
         knots = np.concatenate([np.quantile(values, levels), self.repeated, self.repeated])
         order = np.lexsort((positions, knots))

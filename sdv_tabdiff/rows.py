@@ -60,12 +60,19 @@ class RowSampler:
 
     def sample(self, num_rows: int, knowledge: Knowledge | None = None) -> pd.DataFrame:
         """Rows of the processed table, with a ``RangeIndex``."""
-        frames = [self.codec.decode(*rows) for rows in self._batches(num_rows, knowledge)]
-        if not frames:
+        batches = list(self._batches(num_rows, knowledge))
+        if not batches:
             counts = self.codec.num_numerical, len(self.codec.levels)
             return self.codec.decode(*(torch.empty((0, count)) for count in counts))
 
-        return pd.concat(frames, ignore_index=True)
+        x_num, x_cat = (torch.cat(parts).cpu() for parts in zip(*batches))
+        if knowledge is None:
+            uniform = torch.rand(
+                (self.codec.num_numerical, 2), device=self.device, generator=self.generator
+            )
+            x_num = self.codec.cover_ranges(x_num, x_cat, uniform.cpu())
+
+        return self.codec.decode(x_num, x_cat)
 
     def level_probabilities(
         self, knowledge: Knowledge, columns: Iterable[Any]

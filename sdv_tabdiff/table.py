@@ -44,7 +44,8 @@ class TableCodec:
             codec.fit(frame)
 
         # A column with nothing to choose is no feature; ``decode`` fills it in again.
-        self._numerical = [codec for codec in self._codecs if codec.numerical]
+        numbers = [codec for codec in self._codecs if isinstance(codec, NumberColumn)]
+        self._numerical = [codec for codec in numbers if codec.numerical]
         self._categorical = [codec for codec in self._codecs if codec.num_levels > 1]
         # Neighbours with equally many levels share one tensor operation.
         self._categorical.sort(key=lambda codec: codec.num_levels)
@@ -111,6 +112,37 @@ class TableCodec:
                 has_number[:, position] = states == codec.num_levels - 1
 
         return has_number.to(x_cat.device)
+
+    def cover_ranges(self, x_num: Tensor, x_cat: Tensor, uniform: Tensor) -> Tensor:
+        """The numbers of freely sampled rows, the outermost ones moved to the ends of their range.
+
+        Of as many rows as there were, each end of a column's range is reached by one on average,
+        and so by none in every third sample, which then looks shorter than the data are. Moving the
+        row that comes nearest covers the range without a heavier tail. Samples of less than half
+        the rows are left as they are; in between it is a matter of chance.
+
+        Args:
+            x_num: Numbers, shape ``(rows, numerical)``.
+            x_cat: Codes, shape ``(rows, categorical)``.
+            uniform: Uniform draws, shape ``(numerical, 2)``.
+
+        Returns:
+            Tensor:
+                The numbers, same shape.
+        """
+        numbers = x_num.clone()
+        has_number = self.has_number(x_cat)
+        for position, codec in enumerate(self._numerical):
+            rows = has_number[:, position].nonzero().flatten()
+            chance = 2 * len(rows) / codec.num_continuous - 1
+            for end, bound, sign in zip((0, 1), codec.bounds, (-1, 1)):
+                if len(rows) and uniform[position, end] < chance:
+                    outermost = rows[(sign * numbers[rows, position]).argmax()]
+                    # Beyond the bound is as good as at it.
+                    furthest = max(sign * bound, sign * float(numbers[outermost, position]))
+                    numbers[outermost, position] = sign * furthest
+
+        return numbers
 
     def encode(self, frame: pd.DataFrame) -> tuple[Tensor, Tensor]:
         """Numbers ``(rows, numerical)``, NaN where a row has none, and codes as int32."""

@@ -67,7 +67,7 @@ class TrainingSettings:
     balance: str = 'column'
     conditional_share: float = 0.4
     validation_share: float = 0.1
-    min_transfer: float = 0.5
+    min_transfer: float = 0.33
     dropout: float | None = None
     max_seconds: float | None = None
     schedule_learning_rate: float = 1e-2

@@ -1,5 +1,6 @@
 """Whether what is learned about the rows trained on holds for other rows."""
 
+import math
 from typing import NamedTuple
 
 # How far back a check looks, as a share of the steps so far: long enough for the losses to differ
@@ -9,8 +10,9 @@ LOOK_BACK = 0.3
 # Checks in a row that must agree before a run is called exhausted.
 AGREEING_CHECKS = 2
 
-# Dropout for each per cent that the loss on held-out rows is above that on rows trained on.
-DROPOUT_PER_GAP, MAX_DROPOUT = 10.0, 0.5
+# Dropout in relation to the gap between the two losses. A gap of a hundredth may be chance: the
+# rows are not the same.
+GAP_BY_CHANCE, DROPOUT_PER_GAP, MAX_DROPOUT = 0.01, 10.0, 0.5
 
 
 class Check(NamedTuple):
@@ -64,4 +66,6 @@ class Transfer:
     @property
     def dropout(self) -> float:
         """The dropout that suits the gap: none while there is none."""
-        return min(max(DROPOUT_PER_GAP * self.gap, 0.0), MAX_DROPOUT)
+        dropout = DROPOUT_PER_GAP * (self.gap - GAP_BY_CHANCE)
+        # A loss that is not finite says nothing; whoever trains deals with it.
+        return min(max(dropout, 0.0), MAX_DROPOUT) if math.isfinite(dropout) else 0.0

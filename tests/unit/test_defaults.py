@@ -6,13 +6,17 @@ import pytest
 from sdv.metadata import Metadata
 
 from sdv_tabdiff import PAPER, TabDiffSynthesizer
-from sdv_tabdiff.defaults import LEARNING_RATE, MAX_STEPS, MIN_STEPS
+from sdv_tabdiff.defaults import LEARNING_RATE, MAX_STEPS, MAX_WIDTH, MIN_STEPS, MIN_WIDTH
+
+
+def model_of(num_rows, **parameters):
+    columns = {'columns': {'number': {'sdtype': 'numerical'}}}
+    metadata = Metadata.load_from_dict({'tables': {'table': columns}})
+    return TabDiffSynthesizer(metadata, **parameters)._new_model(num_rows)
 
 
 def training_of(num_rows, **parameters):
-    columns = {'columns': {'number': {'sdtype': 'numerical'}}}
-    metadata = Metadata.load_from_dict({'tables': {'table': columns}})
-    return TabDiffSynthesizer(metadata, **parameters)._new_model(num_rows).training
+    return model_of(num_rows, **parameters).training
 
 
 def steps_of(num_rows, **parameters):
@@ -41,6 +45,16 @@ def test_small_tables_are_trained_with_smaller_steps():
 
     assert rates[0] < rates[1] < rates[2]
     assert rates[2] == rates[3] == LEARNING_RATE
+
+
+def test_larger_tables_get_a_wider_network():
+    trunks = [model_of(rows).sizes.trunk_dims for rows in (5, 1000, 5000, 20_000, 1_000_000)]
+    widths = [trunk[0] for trunk in trunks]
+
+    assert all(set(trunk) == {width} for trunk, width in zip(trunks, widths))
+    assert widths == sorted(set(widths))
+    assert (widths[0], widths[-1]) == (MIN_WIDTH, MAX_WIDTH)
+    assert model_of(5, trunk_dims=(8,)).sizes.trunk_dims == (8,)
 
 
 @pytest.mark.parametrize('num_rows', [50, 1_000_000])

@@ -116,3 +116,57 @@ def test_any_table_survives_the_round_trip(rows, max_states):
     # Features are float32: seven digits of the column's spread.
     spread = np.nan_to_num(np.ptp(frame['float'].dropna())) if frame['float'].notna().any() else 0
     np.testing.assert_allclose(decoded['float'], frame['float'], atol=1e-5 * spread, rtol=1e-5)
+
+
+class TestCoverRanges:
+    def fitted(self):
+        rng = np.random.default_rng(0)
+        numbers = rng.standard_normal(1000)
+        frame = pd.DataFrame({'plain': numbers, 'inflated': np.where(numbers > 0, 0.0, numbers)})
+        codec = TableCodec().fit(frame)
+        assert codec.num_numerical == 2
+        return codec, frame
+
+    def sampled(self, codec, frame, rows):
+        """Rows of the table that leave out both ends."""
+        inner = frame.sort_values('plain').iloc[20:-20].sample(rows, random_state=0, replace=True)
+        return codec.encode(inner)
+
+    def covered(self, rows, draw=0.999):
+        codec, frame = self.fitted()
+        x_num, x_cat = self.sampled(codec, frame, rows)
+        before = x_num.clone()
+
+        after = codec.cover_ranges(x_num, x_cat, torch.full((2, 2), draw))
+
+        assert torch.equal(before.nan_to_num(), x_num.nan_to_num())
+        return frame, codec.decode(after, x_cat), (after.nan_to_num() != before.nan_to_num()).sum(0)
+
+    def test_as_many_rows_as_there_were_cover_the_range(self):
+        frame, made, changed = self.covered(1100)
+
+        assert made['plain'].min() == pytest.approx(frame['plain'].min())
+        assert made['plain'].max() == pytest.approx(frame['plain'].max())
+        assert made['inflated'].min() == pytest.approx(frame['inflated'].min())
+        # One row for each end; a row without a number is never one of them.
+        assert changed.tolist() == [2, 2]
+        assert (made['inflated'] == 0).any()
+
+    def test_a_small_sample_is_left_as_it_is(self):
+        _, _, changed = self.covered(400, draw=0.0)
+
+        assert changed.tolist() == [0, 0]
+
+    @pytest.mark.parametrize(('draw', 'expected'), [(0.45, 2), (0.55, 0)])
+    def test_between_chance_decides(self, draw, expected):
+        _, _, changed = self.covered(750, draw)
+
+        assert changed[0] == expected
+
+    def test_what_is_beyond_stays(self):
+        codec, frame = self.fitted()
+        x_num, x_cat = codec.encode(frame)
+
+        assert torch.equal(
+            codec.cover_ranges(x_num, x_cat, torch.zeros((2, 2))).nan_to_num(), x_num.nan_to_num()
+        )

@@ -1,10 +1,12 @@
 """Learning rate, clock and running mean."""
 
+import math
+
 import pytest
 import torch
 
 from sdv_tabdiff.diffusion import DenoiserSizes, MixedDiffusion
-from sdv_tabdiff.diffusion.course import Course, ExponentialMovingAverage
+from sdv_tabdiff.diffusion.course import WIND_DOWN_SHARE, Course, ExponentialMovingAverage
 
 
 class TestCourse:
@@ -15,6 +17,31 @@ class TestCourse:
             factors.append(course.learning_rate_factor())
 
         assert factors == pytest.approx([0.05, 0.5, 1.0, 0.5, 0.0], abs=1e-9)
+
+    def test_winding_down_goes_to_zero_from_where_the_learning_rate_is(self):
+        course = Course(1000, None)
+        course.step = 400
+        before = course.learning_rate_factor()
+
+        course.wind_down()
+
+        assert course.total_steps == 400 + math.ceil(WIND_DOWN_SHARE * 400)
+        assert course.learning_rate_factor() == pytest.approx(before)
+        course.step = (course.total_steps + 400) // 2
+        assert course.learning_rate_factor() == pytest.approx(before / 2)
+        course.step = course.total_steps
+        assert course.learning_rate_factor() == 0
+        assert course.is_over
+
+    @pytest.mark.parametrize('step', [1, 990, 1000])
+    def test_winding_down_never_makes_a_run_longer(self, step):
+        course = Course(1000, None)
+        course.step = step
+
+        course.wind_down()
+
+        assert course.total_steps <= 1000
+        assert 0 <= course.learning_rate_factor() <= 1
 
     def test_the_clock_counts_as_well(self):
         course = Course(1000, max_seconds=1e-9)

@@ -10,7 +10,6 @@ from sdv_tabdiff.diffusion.denoiser import (
     c_skip,
     sinusoidal_embedding,
 )
-from sdv_tabdiff.diffusion.tokens import ordered_embedding
 
 PAPER_LIKE = DenoiserSizes(
     token_dim=4, encoder_layers=2, decoder_layers=2, trunk_dims=(16, 32, 16), residual=False
@@ -173,23 +172,14 @@ class TestRoles:
         assert not torch.allclose(noisy, known)
 
 
-def test_neighbouring_levels_begin_with_similar_embeddings():
-    torch.manual_seed(0)
-    embedding = ordered_embedding(60, 8)
+@pytest.mark.parametrize('sizes', SIZES.values(), ids=SIZES)
+def test_dropout_is_for_training_only(sizes):
+    denoiser = build(2, [3], sizes)
+    rows = torch.randn(6, 2), torch.randint(0, 3, (6, 1)), torch.ones(1, 2), torch.ones(1, 1)
+    without = denoiser(*rows)[1]
 
-    near = (embedding[1:] - embedding[:-1]).norm(dim=1)
-    far = (embedding[30:] - embedding[:-30]).norm(dim=1)
-    assert near.max() < 0.3 * far.mean()
-    assert embedding.std().item() == pytest.approx(1, abs=0.4)
+    denoiser.trunk.dropout = 0.5
+    during, after = denoiser.train()(*rows)[1], denoiser.eval()(*rows)[1]
 
-
-def test_only_the_levels_in_an_order_are_arranged():
-    denoiser = build(0, [5, 10], SMALL)
-    before = denoiser.tokenizer.embedding.weight.detach().clone()
-
-    denoiser.tokenizer.start_in_order([0, 8])
-
-    changed = (denoiser.tokenizer.embedding.weight != before).any(1).tolist()
-    # Six tokens of the first column (a mask among them), then eight levels in order, two levels
-    # that are not, and the mask.
-    assert changed == [False] * 6 + [True] * 8 + [False] * 3
+    assert not torch.allclose(during, without)
+    assert torch.equal(after, without)

@@ -2,7 +2,14 @@ import pytest
 import torch
 from torch import nn
 
+from sdv_tabdiff.diffusion import precision
 from sdv_tabdiff.diffusion.muon import ADAM_RMS, POLYNOMIALS, Muon, orthogonalised
+
+
+@pytest.fixture(autouse=True)
+def exact_products(monkeypatch):
+    """Products of float32 in float32, whatever the hardware; see ``test_precision`` for others."""
+    monkeypatch.setattr(precision, 'has_bfloat16_units', lambda device_type: False)
 
 
 def random_matrices(*shape):

@@ -22,8 +22,9 @@ NEVER = -math.inf
 
 
 def build(learnable=False, seed=0):
-    torch.manual_seed(seed)
-    return MixedDiffusion(1, [3], SMALL, NoiseSettings(learnable=learnable))
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return MixedDiffusion(1, [3], SMALL, NoiseSettings(learnable=learnable))
 
 
 def rows(num_rows=400, seed=0):
@@ -90,7 +91,7 @@ class TestTrain:
         _, held_out = split_rows(60, 0.5, torch.device('cpu'), generator)
         x_num, x_cat = data[0][held_out], data[1][held_out].long()
         validation = Validation(build(), x_num, x_cat, generator)
-        joint = sum(validation.losses(model)).item() / 2
+        joint = sum(validation.losses(model.eval())).item() / 2
         assert best.validation_loss * (1 - 1e-5) < joint < best.validation_loss * (1 + 2 * TIE)
 
     def test_it_stops_when_the_validation_loss_no_longer_falls(self):
@@ -100,9 +101,29 @@ class TestTrain:
             tuple(part[:100] for part in rows()),
         )
 
-        best = min(reports, key=lambda report: report.validation_loss).epoch
-        assert len(reports) < 20_000
-        assert len(reports) - best < 400
+        assert len(reports) < 4_000
+
+    def test_dropout_comes_with_the_gap_and_only_then(self):
+        settings = {'epochs': 400, 'batch_size': 64, 'learning_rate': 1e-2, 'min_transfer': NEVER}
+        few, many = build(), build()
+        run(few, TrainingSettings(**settings), tuple(part[:60] for part in rows()))
+        run(many, TrainingSettings(**{**settings, 'epochs': 6}), rows(4000))
+
+        assert few.denoiser.trunk.dropout > 0.05
+        assert many.denoiser.trunk.dropout < 0.05
+
+    def test_dropout_as_given(self):
+        model = build()
+        run(model, TrainingSettings(epochs=3, batch_size=64, dropout=0.25))
+
+        assert model.denoiser.trunk.dropout == 0.25
+
+    def test_the_global_random_numbers_are_left_alone(self):
+        expected = torch.random.get_rng_state()
+        model = build()
+        run(model, TrainingSettings(epochs=3, batch_size=64, dropout=0.25))
+
+        assert torch.equal(torch.random.get_rng_state(), expected)
 
     def test_it_respects_the_clock(self):
         started = time.monotonic()
