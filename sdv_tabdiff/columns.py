@@ -1,12 +1,13 @@
 """Single columns of the processed table: how their cells are read, written and restricted.
 
-A *category* is one categorical feature. A *number* is a discrete state, a point on a line, or
-both: repeated values and the missing value are states, everything else is continuous. A number
-with only a few distinct values is therefore one categorical feature, a plain continuous number one
-numerical feature, and a zero-inflated number with gaps one of each.
+A *category* is one categorical feature. A *number* is a discrete state, a point on a line, or both:
+repeated values, the missing value and *equal to another column* are states, everything else is
+continuous. A number with only a few distinct values is therefore one categorical feature, a plain
+continuous number one numerical feature, and a zero-inflated number with gaps one of each.
 """
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -14,6 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr
 
+from sdv_tabdiff.copies import Scale, Values, find_sources, which_source
 from sdv_tabdiff.levels import distinct_levels
 from sdv_tabdiff.quantiles import MAX_DISCRETE_VALUES, FloatArray, discrete_values
 
@@ -78,8 +80,13 @@ class ColumnCodec(Protocol):
     def encode(self, frame: pd.DataFrame) -> tuple[np.ndarray, FloatArray | None]:
         """Codes of the levels, and numbers (NaN where a row has none) if ``numerical``."""
 
-    def decode(self, codes: np.ndarray, numbers: np.ndarray | None) -> dict[Any, pd.Series]:
-        """The columns that these codes and numbers describe."""
+    def decode(
+        self,
+        codes: np.ndarray,
+        numbers: np.ndarray | None,
+        decoded: Mapping[Any, pd.Series],
+    ) -> dict[Any, pd.Series]:
+        """The columns that these codes and numbers describe, beside those decoded before."""
 
     def restrict(self, restriction: Restriction) -> Allowed:
         """Which levels and numbers a restriction allows."""
@@ -114,7 +121,12 @@ class CategoryColumn:
         codes = self._levels.get_indexer(frame[self.name].to_numpy())
         return np.where(codes < 0, self.num_levels - 1, codes), None
 
-    def decode(self, codes: np.ndarray, numbers: np.ndarray | None) -> dict[Any, pd.Series]:
+    def decode(
+        self,
+        codes: np.ndarray,
+        numbers: np.ndarray | None,
+        decoded: Mapping[Any, pd.Series],
+    ) -> dict[Any, pd.Series]:
         """The column, in its own dtype."""
         present = codes < len(self._levels)
         if not present.any():
@@ -155,14 +167,25 @@ class NumberColumn:
         name: The column.
         flag: The column that says where it is missing, or None if NaN does.
         max_states: Number of distinct values up to which the column is all states.
+        scale: Between the column's values and its scores, or None if that is not known.
+        candidates: Columns before this one that it may equal.
     """
 
-    def __init__(self, name: Any, flag: Any = None, max_states: int = MAX_DISCRETE_VALUES):
+    def __init__(
+        self,
+        name: Any,
+        flag: Any = None,
+        max_states: int = MAX_DISCRETE_VALUES,
+        scale: Scale | None = None,
+        candidates: Sequence['NumberColumn'] = (),
+    ):
         self.name = name
         self.flag = flag
         self._max_states = max_states
+        self.scale = scale
+        self._sources = list(candidates)
 
-    def _read(self, frame: pd.DataFrame) -> tuple[FloatArray, np.ndarray]:
+    def _read(self, frame: pd.DataFrame | Mapping[Any, pd.Series]) -> tuple[FloatArray, np.ndarray]:
         values = frame[self.name].to_numpy(dtype=np.float64, na_value=np.nan)
         missing = np.isnan(values)
         if self.flag is not None:
@@ -176,13 +199,38 @@ class NumberColumn:
         values, missing = self._read(frame)
         present = values[~missing]
         self._states = discrete_values(present, self._max_states)
-        continuous = present[~np.isin(present, self._states)]
         self._has_missing = bool(missing.any())
+        is_open = ~missing & ~np.isin(values, self._states)
+        self._fit_sources(frame, is_open)
+        continuous = values[is_open & (self._source_of(frame) < 0)]
         self.numerical = len(continuous) > 0
         if self.numerical:
             self._mean, self._scale = continuous.mean(), continuous.std() or 1.0
             self._low, self._high = continuous.min(), continuous.max()
             self.num_continuous = len(continuous)
+
+    def _fit_sources(self, frame: pd.DataFrame, is_open: np.ndarray) -> None:
+        """Keep those of the candidates that the column often equals."""
+        candidates = {column.name: column for column in self._sources}
+        if self.scale is None or not self._max_states or not candidates:
+            self._sources = []
+            return
+
+        values = {name: column.values(frame) for name, column in candidates.items()}
+        found = find_sources(self.values(frame), values, is_open)
+        self._sources = [candidates[name] for name in found]
+
+    def values(self, frame: pd.DataFrame | Mapping[Any, pd.Series]) -> Values:
+        """The values behind the scores of a column that has a scale."""
+        assert self.scale is not None
+        return Values.read(self.scale, *self._read(frame))
+
+    def _source_of(self, frame: pd.DataFrame) -> np.ndarray:
+        """The position of the source that each row equals; -1 if none."""
+        if not self._sources:
+            return np.full(len(frame), -1)
+
+        return which_source(self.values(frame), (source.values(frame) for source in self._sources))
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -191,9 +239,14 @@ class NumberColumn:
 
     @property
     def num_levels(self) -> int:
-        """States, missing, and 'continuous' where there is something to tell it from."""
-        states = len(self._states) + self._has_missing
+        """States, missing, sources, and 'continuous' where there is something to tell it from."""
+        states = self._first_copy + len(self._sources)
         return states + (1 if self.numerical and states else 0)
+
+    @property
+    def _first_copy(self) -> int:
+        """The code of 'equal to the first source'."""
+        return len(self._states) + self._has_missing
 
     @property
     def num_ordered(self) -> int:
@@ -202,7 +255,7 @@ class NumberColumn:
 
     @property
     def levels(self) -> list:
-        """The values of the states, ``nan`` for missing and for 'continuous'."""
+        """The values of the states, ``nan`` for those without a value of their own."""
         return [*self._states, *[np.nan] * (self.num_levels - len(self._states))]
 
     def encode(self, frame: pd.DataFrame) -> tuple[np.ndarray, FloatArray | None]:
@@ -222,6 +275,11 @@ class NumberColumn:
 
         if not self.numerical:
             return codes, None
+
+        source = self._source_of(frame)
+        is_copy = has_number & (source >= 0)
+        codes[is_copy] = self._first_copy + source[is_copy]
+        has_number &= ~is_copy
 
         return codes, np.where(has_number, (values - self._mean) / self._scale, np.nan)
 
@@ -248,6 +306,9 @@ class NumberColumn:
         if not self.numerical:
             return Allowed(weights)
 
+        # Nothing is known about the source, so a range or a set cannot be kept by a copy.
+        is_free = restriction == Restriction(missing=restriction.missing, leads=restriction.leads)
+        weights = np.append(weights, np.full(len(self._sources), 0.0 if is_free else -np.inf))
         low, high = max(restriction.low, self._low), min(restriction.high, self._high)
         bounds = (low - self._mean) / self._scale, (high - self._mean) / self._scale
         continuous = low <= high and restriction.allowed is None
@@ -258,7 +319,12 @@ class NumberColumn:
 
         return Allowed(np.append(weights, mass)[: max(self.num_levels, 1)], bounds)
 
-    def decode(self, codes: np.ndarray, numbers: np.ndarray | None) -> dict[Any, pd.Series]:
+    def decode(
+        self,
+        codes: np.ndarray,
+        numbers: np.ndarray | None,
+        decoded: Mapping[Any, pd.Series],
+    ) -> dict[Any, pd.Series]:
         """The column, and its flag of missing values if it has one."""
         values = np.zeros(len(codes))
         if numbers is not None:
@@ -268,6 +334,12 @@ class NumberColumn:
         if len(self._states):
             is_state = codes < len(self._states)
             values = np.where(is_state, self._states[np.where(is_state, codes, 0)], values)
+
+        for position, source in enumerate(self._sources):
+            copied = self._copied(source.values(decoded))
+            # A source that is missing has nothing to copy: the number beside it is as good.
+            is_copy = (codes == self._first_copy + position) & ~np.isnan(copied)
+            values = np.where(is_copy, copied, values)
 
         missing = np.full(len(codes), False)
         if self._has_missing:
@@ -280,6 +352,11 @@ class NumberColumn:
             self.name: self._cast(np.where(missing, 0.0, values)),
             self.flag: pd.Series(missing.astype(np.float64)),
         }
+
+    def _copied(self, source: Values) -> FloatArray:
+        """The scores that the values of another column have in this one."""
+        assert self.scale is not None
+        return self.scale.forward(source.values)
 
     def _cast(self, values: FloatArray) -> pd.Series:
         column = pd.Series(values)

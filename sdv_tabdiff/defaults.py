@@ -16,6 +16,9 @@ MIN_WIDTH, MAX_WIDTH = 32, 256
 # before anything fine is learned.
 LEARNING_RATE, ROWS_FOR_LARGE_STEPS = 4e-3, 10_000
 
+# A small table's rows are learned by heart even so; dropout makes that harder.
+ROWS_WITHOUT_DROPOUT, DROPOUT_PER_DECADE, MAX_DROPOUT = 10_000, 0.4, 0.5
+
 
 def default_epochs(num_rows: int, batch_size: int) -> int:
     """Largest number of passes over a table."""
@@ -33,3 +36,9 @@ def default_trunk(num_rows: int) -> tuple[int, ...]:
     """Widths of the residual blocks."""
     width = WIDTH_UNIT * round(WIDTH_PER_ROOT_ROW * math.sqrt(num_rows) / WIDTH_UNIT)
     return (min(max(width, MIN_WIDTH), MAX_WIDTH),) * BLOCKS
+
+
+def default_dropout(num_rows: int) -> float:
+    """Share of the units that a training step leaves out."""
+    decades = math.log10(ROWS_WITHOUT_DROPOUT / max(num_rows, 1))
+    return min(max(DROPOUT_PER_DECADE * decades, 0.0), MAX_DROPOUT)

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
+from sdv_tabdiff.copies import Scale
 from sdv_tabdiff.diffusion import (
     DenoiserSizes,
     EpochReport,
@@ -95,6 +96,7 @@ class TabDiff:
         null_flags: Mapping[Any, Any] | None = None,
         ordered: Iterable[Any] = (),
         guide_columns: Iterable[Any] = (),
+        scales: Mapping[Any, Scale] | None = None,
     ) -> None:
         """Learn the distribution of the rows of ``frame``.
 
@@ -111,6 +113,8 @@ class TabDiff:
                 Those of the categorical columns whose levels, sorted, stand in an order.
             guide_columns (Iterable):
                 Columns to train a second network for, which guidance then uses.
+            scales (dict):
+                For columns of scores, the maps between values and scores.
         """
         device = choose_device(self.enable_gpu)
         generator = torch.Generator(device)
@@ -119,7 +123,8 @@ class TabDiff:
         self.reports = []
         self._network = None
         self._guide = None
-        self.codec = TableCodec(categories, null_flags, self.max_states, ordered).fit(frame)
+        codec = TableCodec(categories, null_flags, self.max_states, ordered, scales)
+        self.codec = codec.fit(frame)
         if not self.codec.levels and not self.codec.num_numerical:
             return  # Nothing varies, so there is nothing to learn.
 

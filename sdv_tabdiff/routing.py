@@ -6,7 +6,12 @@ from typing import Any
 import pandas as pd
 from sdv.single_table.utils import detect_discrete_columns
 
-from sdv_tabdiff.transformers import CategoryCodes
+from sdv_tabdiff.quantiles import QuantileMap
+from sdv_tabdiff.transformers import (
+    CategoryCodes,
+    DatetimeQuantileNormalizer,
+    QuantileNormalizer,
+)
 
 
 def categories(processed: pd.DataFrame, metadata: Any, transformers: dict[Any, Any]) -> set[Any]:
@@ -37,6 +42,15 @@ def null_flags(transformers: dict[Any, Any]) -> dict[str, str]:
         transformer.column_prefix: f'{transformer.column_prefix}.is_null'
         for transformer in transformers.values()
         if transformer is not None and 'is_null' in transformer.output_properties
+    }
+
+
+def scales(transformers: dict[Any, Any]) -> dict[str, QuantileMap]:
+    """For each column of normal scores, the map between its values and them."""
+    return {
+        transformer.column_prefix: transformer.scale
+        for transformer in transformers.values()
+        if isinstance(transformer, (QuantileNormalizer, DatetimeQuantileNormalizer))
     }
 
 

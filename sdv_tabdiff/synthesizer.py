@@ -9,7 +9,12 @@ from sdv.errors import InvalidDataError, NotFittedError, SynthesizerInputError
 
 from sdv_tabdiff import plots, routing
 from sdv_tabdiff.conditional import ConditionalSynthesizer
-from sdv_tabdiff.defaults import default_epochs, default_learning_rate, default_trunk
+from sdv_tabdiff.defaults import (
+    default_dropout,
+    default_epochs,
+    default_learning_rate,
+    default_trunk,
+)
 from sdv_tabdiff.diffusion import (
     DenoiserSizes,
     NoiseSettings,
@@ -66,7 +71,7 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
             ``True``.
         dropout (float or None):
             Share of the network's units that each training step leaves out. Defaults to ``None``:
-            none at first, and more as the loss on the held-out rows falls behind.
+            0, and more for a table of less than 10,000 rows.
         loss_balance (str):
             ``'column'`` if every column counts the same in the loss, ``'kind'`` if the numbers
             together count as much as the categories together. Defaults to ``'column'``.
@@ -251,6 +256,7 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
                 routing.null_flags(transformers),
                 routing.ordered_codes(transformers),
                 routing.outputs_of(self._checked_guidance_columns(), transformers),
+                routing.scales(transformers),
             )
         except NonFiniteLossError as error:
             raise ProcessingError(str(error)) from error
@@ -278,7 +284,7 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
                 batch_size=self.batch_size,
                 optimizer=self.optimizer,
                 learning_rate=self.learning_rate or default_learning_rate(num_rows),
-                dropout=self.dropout,
+                dropout=default_dropout(num_rows) if self.dropout is None else self.dropout,
                 ema_decay=self.ema_decay,
                 balance=self.loss_balance,
                 conditional_share=self.conditional_share,

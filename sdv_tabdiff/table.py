@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from sdv_tabdiff.columns import CategoryColumn, ColumnCodec, NumberColumn
+from sdv_tabdiff.copies import Scale
 from sdv_tabdiff.quantiles import MAX_DISCRETE_VALUES
 
 
@@ -21,6 +22,8 @@ class TableCodec:
         max_states: Number of distinct values up to which a number is all states; 0 keeps every
             number continuous.
         ordered: Those of the categories whose levels, sorted, stand in an order.
+        scales: For columns of scores, the maps from values to scores and back. They let a column be
+            told to equal another one.
     """
 
     def __init__(
@@ -29,7 +32,9 @@ class TableCodec:
         null_flags: Mapping[Any, Any] | None = None,
         max_states: int = MAX_DISCRETE_VALUES,
         ordered: Iterable[Any] = (),
+        scales: Mapping[Any, Scale] | None = None,
     ):
+        self._scales = dict(scales or {})
         self._categories = set(categories)
         self._ordered = set(ordered)
         self._null_flags = dict(null_flags or {})
@@ -39,9 +44,11 @@ class TableCodec:
         """Learn the features of a processed table."""
         self.columns = list(frame.columns)
         flags = set(self._null_flags.values())
-        self._codecs = [self._codec(name, frame) for name in frame.columns if name not in flags]
-        for codec in self._codecs:
-            codec.fit(frame)
+        self._codecs: list[ColumnCodec] = []
+        for name in frame.columns:
+            if name not in flags:
+                self._codecs.append(self._codec(name, frame))
+                self._codecs[-1].fit(frame)
 
         # A column with nothing to choose is no feature; ``decode`` fills it in again.
         numbers = [codec for codec in self._codecs if isinstance(codec, NumberColumn)]
@@ -55,7 +62,10 @@ class TableCodec:
         if name in self._categories or not pd.api.types.is_numeric_dtype(frame[name].dtype):
             return CategoryColumn(name, name in self._ordered)
 
-        return NumberColumn(name, self._null_flags.get(name), self._max_states)
+        scale = self._scales.get(name)
+        before = [codec for codec in self._codecs if isinstance(codec, NumberColumn)]
+        candidates = [codec for codec in before if codec.scale is not None]
+        return NumberColumn(name, self._null_flags.get(name), self._max_states, scale, candidates)
 
     @property
     def levels(self) -> list[int]:
@@ -168,7 +178,7 @@ class TableCodec:
             chosen = codec.num_levels > 1
             column_codes = codes[:, category_of[codec.name]] if chosen else no_choice
             column_numbers = numbers[:, number_of[codec.name]] if codec.numerical else None
-            data.update(codec.decode(column_codes, column_numbers))
+            data.update(codec.decode(column_codes, column_numbers, data))
 
         return pd.DataFrame(data, index=pd.RangeIndex(len(numbers)), columns=self.columns)
 

@@ -54,6 +54,11 @@ class _NormalScoresMixin:
         if self._null.models_missing_values():
             self.output_properties['is_null'] = {'sdtype': 'float', 'next_transformer': None}
 
+    @property
+    def scale(self) -> QuantileMap:
+        """The map between values and normal scores, once fitted."""
+        return self._map
+
     def _to_scores(self, values: FloatArray) -> np.ndarray:
         return self._null.transform(pd.Series(self._map.forward(values)))
 

@@ -49,8 +49,7 @@ class TrainingSettings:
         validation_share: Share of the rows held out to choose the weights; 0 trains on all.
         min_transfer: Share of what is learned about the rows trained on that must hold for the
             held-out ones. Below it, the learning rate is brought to 0 and training ends.
-        dropout: Share of the units of the trunk that a step leaves out. None for as much as the gap
-            between the losses on held-out rows and on others calls for; 0 if nothing is held out.
+        dropout: Share of the units of the trunk that a step leaves out.
         max_seconds: Wall-clock budget, or None.
         schedule_learning_rate: Learning rate of learnable schedules.
         schedule_every: Steps between two updates of learnable schedules.
@@ -68,7 +67,7 @@ class TrainingSettings:
     conditional_share: float = 0.4
     validation_share: float = 0.1
     min_transfer: float = 0.33
-    dropout: float | None = None
+    dropout: float = 0.0
     max_seconds: float | None = None
     schedule_learning_rate: float = 1e-2
     schedule_every: int = 10
@@ -115,7 +114,7 @@ class Trainer:
         self.best = self.last_good = copy_weights(model)
         self.ema = ExponentialMovingAverage(model, settings.ema_decay)
         self.optimizers = new_optimizers(model, settings)
-        model.denoiser.trunk.dropout = settings.dropout or 0.0
+        model.denoiser.trunk.dropout = settings.dropout
         schedules = model.schedule_parameters()
         self.schedule_optimizer = (
             torch.optim.Adam(schedules, lr=settings.schedule_learning_rate) if schedules else None

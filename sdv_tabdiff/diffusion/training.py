@@ -68,7 +68,7 @@ class Checks:
             )
             for part in (held_out, rows[: len(held_out)])
         )
-        self._transfer = Transfer(self._losses()[0], trainer.settings.min_transfer)
+        self._transfer = Transfer(trainer.settings.min_transfer)
 
     @property
     def are_due(self) -> bool:
@@ -80,15 +80,13 @@ class Checks:
         self._next = 0
 
     def make(self) -> list[float]:
-        """Check, adapt the dropout, and end the run if it is time to.
+        """Check, and end the run soon if it is time to.
 
         Returns the loss on held-out rows: joint, numerical and categorical.
         """
         self._next = self.course.step + self._every
         check, held = self._losses()
         self._transfer.record(check)
-        if self.trainer.settings.dropout is None:
-            self.trainer.model.denoiser.trunk.dropout = self._transfer.dropout
         if self._transfer.is_exhausted and not self.course.winding_down:
             self.course.wind_down()
 

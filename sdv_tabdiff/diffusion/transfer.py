@@ -1,6 +1,5 @@
 """Whether what is learned about the rows trained on holds for other rows."""
 
-import math
 from typing import NamedTuple
 
 # How far back a check looks, as a share of the steps so far: long enough for the losses to differ
@@ -9,10 +8,6 @@ LOOK_BACK = 0.3
 
 # Checks in a row that must agree before a run is called exhausted.
 AGREEING_CHECKS = 2
-
-# Dropout in relation to the gap between the two losses. A gap of a hundredth may be chance: the
-# rows are not the same.
-GAP_BY_CHANCE, DROPOUT_PER_GAP, MAX_DROPOUT = 0.01, 10.0, 0.5
 
 
 class Check(NamedTuple):
@@ -31,19 +26,17 @@ class Transfer:
     compares rules that look at both; looking at the held-out loss alone notices it much later.)
 
     Args:
-        start: Both losses before the first step. Some rows are easier than others from the start,
-            which says nothing about what is learned.
         minimum: Share of what is learned about the rows trained on that must hold for others.
     """
 
-    def __init__(self, start: Check, minimum: float):
+    def __init__(self, minimum: float):
         self.minimum = minimum
-        self._checks = [start]
+        self._checks: list[Check] = []
         self._too_little = 0
 
     def record(self, check: Check) -> None:
         """Add the losses of a check."""
-        before = [past for past in self._checks[1:] if past.step <= (1 - LOOK_BACK) * check.step]
+        before = [past for past in self._checks if past.step <= (1 - LOOK_BACK) * check.step]
         self._checks.append(check)
         if before:
             learned = before[-1].trained - check.trained
@@ -55,17 +48,3 @@ class Transfer:
     def is_exhausted(self) -> bool:
         """Whether training on would mostly teach the rows themselves."""
         return self._too_little >= AGREEING_CHECKS
-
-    @property
-    def gap(self) -> float:
-        """By how much the held-out loss has come to exceed the other one, relatively."""
-        start, now = self._checks[0], self._checks[-1]
-        excess = (now.held_out - now.trained) - (start.held_out - start.trained)
-        return excess / max(abs(now.held_out), 1e-12)
-
-    @property
-    def dropout(self) -> float:
-        """The dropout that suits the gap: none while there is none."""
-        dropout = DROPOUT_PER_GAP * (self.gap - GAP_BY_CHANCE)
-        # A loss that is not finite says nothing; whoever trains deals with it.
-        return min(max(dropout, 0.0), MAX_DROPOUT) if math.isfinite(dropout) else 0.0

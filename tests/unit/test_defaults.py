@@ -57,6 +57,15 @@ def test_larger_tables_get_a_wider_network():
     assert model_of(5, trunk_dims=(8,)).sizes.trunk_dims == (8,)
 
 
+def test_small_tables_get_dropout():
+    shares = [training_of(rows).dropout for rows in (1, 300, 3000, 10_000, 1_000_000)]
+
+    assert shares[0] >= shares[1] > shares[2] > shares[3] == shares[4] == 0
+    assert shares[0] <= 0.5
+    assert training_of(5, dropout=0.1).dropout == 0.1
+    assert training_of(5, dropout=0.0).dropout == 0
+
+
 @pytest.mark.parametrize('num_rows', [50, 1_000_000])
 def test_given_parameters_are_taken_as_they_are(num_rows):
     training = training_of(num_rows, epochs=3, learning_rate=0.5, optimizer='adam')

@@ -103,15 +103,6 @@ class TestTrain:
 
         assert len(reports) < 4_000
 
-    def test_dropout_comes_with_the_gap_and_only_then(self):
-        settings = {'epochs': 400, 'batch_size': 64, 'learning_rate': 1e-2, 'min_transfer': NEVER}
-        few, many = build(), build()
-        run(few, TrainingSettings(**settings), tuple(part[:60] for part in rows()))
-        run(many, TrainingSettings(**{**settings, 'epochs': 6}), rows(4000))
-
-        assert few.denoiser.trunk.dropout > 0.05
-        assert many.denoiser.trunk.dropout < 0.05
-
     def test_dropout_as_given(self):
         model = build()
         run(model, TrainingSettings(epochs=3, batch_size=64, dropout=0.25))

@@ -1,15 +1,11 @@
 """When training stops to teach anything but the rows themselves."""
 
-import math
-
-import pytest
-
-from sdv_tabdiff.diffusion.transfer import AGREEING_CHECKS, MAX_DROPOUT, Check, Transfer
+from sdv_tabdiff.diffusion.transfer import AGREEING_CHECKS, Check, Transfer
 
 
-def run(held_out, trained=lambda step: 2.0 / step**0.5, steps=range(10, 500, 10), start=(3.0, 3.0)):
+def run(held_out, trained=lambda step: 2.0 / step**0.5, steps=range(10, 500, 10)):
     """The step at which a run with these losses is exhausted; None if it never is."""
-    transfer = Transfer(Check(0, *start), minimum=0.5)
+    transfer = Transfer(minimum=0.5)
     for step in steps:
         transfer.record(Check(step, trained(step), held_out(step)))
         if transfer.is_exhausted:
@@ -44,25 +40,3 @@ class TestExhaustion:
 
     def test_nothing_left_to_learn(self):
         assert run(lambda step: 1.0 + 1e-6 * step, trained=lambda step: 1.0) is not None
-
-
-class TestDropout:
-    def at(self, trained, held_out, start=(3.0, 3.0)):
-        transfer = Transfer(Check(0, *start), minimum=0.5)
-        transfer.record(Check(10, trained, held_out))
-        return transfer.dropout
-
-    def test_it_follows_the_gap(self):
-        assert self.at(1.0, 1.0) == self.at(0.995, 1.0) == 0
-        assert self.at(0.97, 1.0) == pytest.approx(0.2)
-        assert self.at(0.5, 1.0) == MAX_DROPOUT
-
-    def test_rows_that_were_harder_from_the_start_make_no_gap(self):
-        assert self.at(0.9, 1.0, start=(2.9, 3.0)) == pytest.approx(0.0)
-
-    @pytest.mark.parametrize('loss', [math.nan, math.inf])
-    def test_a_loss_that_is_not_finite_makes_none(self, loss):
-        assert self.at(1.0, loss) == 0
-
-    def test_rows_that_are_easier_make_none_either(self):
-        assert self.at(1.0, 0.9) == 0

@@ -1,0 +1,93 @@
+"""Numbers that equal another column in many rows, and what that makes of them.
+
+A bill paid in full, a delivery on the day of the order, a minimum that is the maximum because there
+was one value: in such rows a number is no draw from a continuum. That it *equals another column* is
+a state of the column, as *zero* and *missing* are, and the value follows.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from sdv_tabdiff.quantiles import FloatArray
+
+# A column is a source of another one if so many of its rows equal it; the best few are taken. If
+# nearly all do, the other column is left as it is: who gives its value as a condition would else
+# say that the row is one of the few exceptions.
+MIN_COPY_SHARE, MAX_COPY_SHARE = 0.02, 0.6
+MAX_SOURCES = 2
+
+# Values that went through scores and back differ by rounding, relative to the column's range.
+ROUNDING = 1e-9
+
+
+class Scale(Protocol):
+    """Between the values of a column and its scores, in both directions."""
+
+    def forward(self, values: FloatArray) -> FloatArray:
+        """Scores of values."""
+
+    def inverse(self, scores: FloatArray) -> FloatArray:
+        """Values of scores."""
+
+
+@dataclass(frozen=True)
+class Values:
+    """The values of a column: where its scores are on, and how to read them.
+
+    Args:
+        scale: Between values and scores.
+        values: The values, NaN where missing.
+    """
+
+    scale: Scale
+    values: FloatArray
+
+    @classmethod
+    def read(cls, scale: Scale, scores: FloatArray, missing: np.ndarray) -> 'Values':
+        """The values behind a column of scores."""
+        return cls(scale, np.where(missing, np.nan, scale.inverse(scores)))
+
+    def equal(self, other: 'Values') -> np.ndarray:
+        """In which rows two columns have the same value."""
+        present = self.values[~np.isnan(self.values)]
+        tolerance = ROUNDING * np.ptp(present) if len(present) else 0.0
+        with np.errstate(invalid='ignore'):
+            return np.abs(self.values - other.values) <= tolerance
+
+
+def find_sources(
+    column: Values, candidates: Mapping[Any, Values], open_rows: np.ndarray
+) -> list[Any]:
+    """The columns that another one often equals, the most frequent first.
+
+    Args:
+        column: The column.
+        candidates: Columns that it may follow.
+        open_rows: Rows whose value is not explained by a state of the column itself.
+    """
+    sources: list[Any] = []
+    unexplained = open_rows
+    equal = {name: column.equal(other) & open_rows for name, other in candidates.items()}
+    while equal and len(sources) < MAX_SOURCES:
+        best = max(equal, key=lambda name: equal[name].sum())
+        if equal[best].sum() < MIN_COPY_SHARE * len(open_rows):
+            break
+
+        sources.append(best)
+        unexplained = unexplained & ~equal.pop(best)
+        equal = {name: rows & unexplained for name, rows in equal.items()}
+
+    few_left = unexplained.sum() < (1 - MAX_COPY_SHARE) * open_rows.sum()
+    return [] if few_left else sources
+
+
+def which_source(column: Values, sources: Iterable[Values]) -> np.ndarray:
+    """The position of the first source that each row equals; -1 if none."""
+    found = np.full(len(column.values), -1)
+    for position, source in reversed(list(enumerate(sources))):
+        found[column.equal(source)] = position
+
+    return found
