@@ -12,6 +12,7 @@ from sdv_tabdiff.benchmark.option_types import (
 )
 
 SYNTHESIZERS = ('TabDiff', 'CTGAN', 'TVAE', 'GaussianCopula')
+OTHERS = ('MostlyAI',)
 
 
 def add_quality(commands: Any) -> argparse.ArgumentParser:
@@ -37,8 +38,8 @@ def add_quality(commands: Any) -> argparse.ArgumentParser:
         type=listed(str),
         default=','.join(SYNTHESIZERS),
         metavar='NAMES',
-        help='synthesizers, with their own defaults (default: %(default)s). A bootstrap of the '
-        'training rows always stands beside them',
+        help='synthesizers, with their own defaults (default: %(default)s); MostlyAI too, if '
+        'mostlyai-engine is installed. A bootstrap of the training rows always stands beside them',
     )
     command.add_argument(
         '--parameters',
@@ -109,7 +110,7 @@ def run_quality(options: argparse.Namespace) -> tuple[str, int]:
     ]
     plan = quality.Plan(
         data=data,
-        synthesizers=_known(options.synthesizers, SYNTHESIZERS, 'synthesizer'),
+        synthesizers=_known(options.synthesizers, (*SYNTHESIZERS, *OTHERS), 'synthesizer'),
         variants=[one for word in options.parameters or ['default'] for one in variants(word)],
         seeds=options.seeds,
         peer_seeds=options.peer_seeds,

@@ -1,4 +1,4 @@
-"""The synthesizers to compare: TabDiff in any variant, those of SDV, and a bootstrap."""
+"""The synthesizers to compare: TabDiff in any variant, those of SDV, and others."""
 
 import json
 import math
@@ -20,7 +20,7 @@ from sdv_tabdiff.parameters import PAPER
 from sdv_tabdiff.sdv_versions import from_sdv
 from sdv_tabdiff.synthesizer import TabDiffSynthesizer
 
-TABDIFF, BOOTSTRAP = 'TabDiff', 'Bootstrap'
+TABDIFF, BOOTSTRAP, MOSTLYAI = 'TabDiff', 'Bootstrap', 'MostlyAI'
 PEERS = {
     'CTGAN': CTGANSynthesizer,
     'TVAE': TVAESynthesizer,
@@ -29,7 +29,7 @@ PEERS = {
 BY_EPOCHS = ('CTGAN', 'TVAE')
 MANY_EPOCHS = 1_000_000
 DEFAULT_NAMES = (TABDIFF, *PEERS)
-NAMES = (*DEFAULT_NAMES, BOOTSTRAP)
+NAMES = (*DEFAULT_NAMES, MOSTLYAI, BOOTSTRAP)
 
 # The four corners of the paper's ablation, on top of whatever else a variant says.
 ABLATION: dict[str, dict[str, Any]] = {
@@ -120,6 +120,59 @@ class Bootstrap:
         return drawn.reset_index(drop=True)
 
 
+class MostlyAI:
+    """The autoregressive model of ``mostlyai-engine``, with its defaults.
+
+    Args:
+        metadata: Metadata of the table; it says which columns are categories.
+        seed: Seed of its training.
+        seconds: Longest training, or None.
+
+    Raises:
+        BenchmarkError:
+            If the package is not installed.
+    """
+
+    def __init__(self, metadata: Metadata, seed: int, seconds: float | None = None):
+        try:
+            from mostlyai.engine import TabularARGN
+        except ImportError as error:
+            raise BenchmarkError(
+                'mostlyai-engine is not installed: pip install mostlyai-engine'
+            ) from error
+
+        columns = next(iter(metadata.tables.values())).columns
+        kinds = ('categorical', 'boolean', 'ordinal')
+        self._categories = [name for name in columns if columns[name]['sdtype'] in kinds]
+        limit = {} if seconds is None else {'max_training_time': seconds / 60}
+        self._model = TabularARGN(
+            random_state=seed,
+            tgt_encoding_types=dict.fromkeys(self._categories, 'TABULAR_CATEGORICAL'),
+            **limit,
+        )
+
+    def fit(self, data: dict[str, pd.DataFrame] | pd.DataFrame) -> None:
+        """Train on the rows, categories as texts."""
+        rows = from_sdv(data).copy()
+        self._levels = {}
+        for name in self._categories:
+            levels = rows[name].dropna().unique()
+            self._levels[name] = {str(level): level for level in levels}
+            rows[name] = rows[name].map(str, na_action='ignore')
+
+        self._columns = list(rows.columns)
+        self._model.fit(rows)
+
+    def sample(self, num_rows: int) -> pd.DataFrame:
+        """Generate rows, categories as they were; a level that it made up stays a text."""
+        rows = self._model.sample(n_samples=num_rows)[self._columns].reset_index(drop=True)
+        for name, levels in self._levels.items():
+            texts = rows[name].astype(object)
+            rows[name] = texts.map(lambda text, levels=levels: levels.get(text, text))
+
+        return rows
+
+
 def new_synthesizer(
     name: str,
     metadata: Metadata,
@@ -135,15 +188,17 @@ def new_synthesizer(
         metadata (sdv.metadata.Metadata):
             Metadata of the table.
         seed (int):
-            Seed of TabDiff and of the bootstrap. The others draw from the global generators.
+            Seed of all but SDV's own, which draw from the global generators.
         parameters (dict or None):
             Parameters of the class.
         seconds (float or None):
-            How long TabDiff may train.
+            How long TabDiff and MostlyAI may train.
     """
     parameters = dict(parameters or {})
     if name == BOOTSTRAP:
         return Bootstrap(seed)
+    if name == MOSTLYAI:
+        return MostlyAI(metadata, seed, seconds)
     if name != TABDIFF:
         return PEERS[name](metadata, **parameters)
     if seconds is not None:

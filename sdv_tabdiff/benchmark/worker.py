@@ -24,7 +24,6 @@ from sdv_tabdiff import demo
 from sdv_tabdiff.benchmark.synthesizers import (
     BY_EPOCHS,
     PEERS,
-    TABDIFF,
     epochs_within,
     new_synthesizer,
 )
@@ -142,8 +141,7 @@ def _new(assignment: Assignment, table: BenchmarkTable) -> Any:
             assignment.seconds,
         )
 
-    seconds = assignment.seconds if name == TABDIFF else None
-    return new_synthesizer(name, table.metadata, assignment.seed, parameters, seconds)
+    return new_synthesizer(name, table.metadata, assignment.seed, parameters, assignment.seconds)
 
 
 def _imputation(synthesizer: Any, table: BenchmarkTable) -> dict[str, Any]:

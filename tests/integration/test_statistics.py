@@ -88,3 +88,58 @@ def test_no_row_is_a_copy_of_a_real_one(real, synthetic):
     copies = synthetic.merge(real, how='inner', on=['size', 'weight'])
 
     assert len(copies) < 0.01 * ROWS
+
+
+class TestEqualColumns:
+    """In many rows a payment is the bill, and the delivery on the day of the order."""
+
+    @pytest.fixture(scope='class')
+    def orders(self):
+        rng = np.random.default_rng(0)
+        bill = rng.lognormal(5, 1, ROWS).round(2)
+        in_full = rng.random(ROWS) < 0.4
+        ordered = pd.Timestamp('2024-01-01') + pd.to_timedelta(rng.integers(0, 400, ROWS), unit='D')
+        later = pd.to_timedelta(rng.integers(1, 30, ROWS), unit='D')
+        return pd.DataFrame({
+            'bill': bill,
+            'paid': np.where(in_full, bill, (bill * rng.random(ROWS)).round(2)),
+            'ordered': ordered,
+            'delivered': np.where(in_full, ordered, ordered + later),
+        })
+
+    @pytest.fixture(scope='class')
+    def synthesizer(self, orders):
+        columns = {
+            'bill': 'numerical',
+            'paid': 'numerical',
+            'ordered': 'datetime',
+            'delivered': 'datetime',
+        }
+        synthesizer = TabDiffSynthesizer(
+            metadata_of(columns), epochs=60, enable_gpu=False, random_state=0
+        )
+        synthesizer.fit(orders)
+        return synthesizer
+
+    def test_they_are_equal_as_often_and_together(self, orders, synthesizer):
+        made = synthesizer.sample(ROWS)
+        paid, delivered = made['paid'] == made['bill'], made['delivered'] == made['ordered']
+
+        # Four standard errors of a difference of shares, and 0.03 for the model.
+        share = (orders['paid'] == orders['bill']).mean()
+        tolerance = 4 * np.sqrt(2 * share * (1 - share) / ROWS) + 0.03
+        assert abs(paid.mean() - share) < tolerance
+        assert (paid == delivered).mean() > 0.9
+
+    def test_a_given_source_is_copied(self, synthesizer):
+        given = pd.DataFrame({'bill': np.linspace(20, 900, 300).round(2)})
+
+        made = synthesizer.sample_remaining_columns(given)
+
+        assert np.array_equal(made['bill'], given['bill'])
+        assert 0.2 < (made['paid'] == made['bill']).mean() < 0.6
+
+    def test_a_given_copy_comes_back_as_given(self, synthesizer):
+        given = pd.DataFrame({'paid': np.linspace(20, 900, 50).round(2)})
+
+        assert np.array_equal(synthesizer.sample_remaining_columns(given)['paid'], given['paid'])

@@ -1,3 +1,6 @@
+import sys
+from types import ModuleType
+
 import pandas as pd
 import pytest
 from sdv.metadata import Metadata
@@ -82,6 +85,52 @@ def test_tabdiff_gets_its_seed_and_its_time():
     assert synthesizer.max_training_time == 30
     assert synthesizer.epochs == 2
     assert new_synthesizer('TabDiff', METADATA, 7, seconds=30).epochs > 10_000
+
+
+class FakeARGN:
+    """Gives back what it was trained on, and remembers how it was made."""
+
+    def __init__(self, **arguments):
+        self.arguments = arguments
+        FakeARGN.made = self
+
+    def fit(self, rows):
+        self.rows = rows
+
+    def sample(self, n_samples):
+        return self.rows.iloc[:n_samples].set_index(pd.Index(range(5, 5 + n_samples)))
+
+
+class TestMostlyAI:
+    def test_categories_go_as_texts_and_come_back_as_they_were(self, monkeypatch):
+        module = ModuleType('mostlyai.engine')
+        module.TabularARGN = FakeARGN
+        monkeypatch.setitem(sys.modules, 'mostlyai', ModuleType('mostlyai'))
+        monkeypatch.setitem(sys.modules, 'mostlyai.engine', module)
+        columns = {'year': {'sdtype': 'categorical'}, 'size': {'sdtype': 'numerical'}}
+        metadata = Metadata.load_from_dict({'tables': {'table': {'columns': columns}}})
+        rows = pd.DataFrame({'year': [2010, 2011, None], 'size': [1.5, 2.5, 3.5]})
+
+        synthesizer = new_synthesizer('MostlyAI', metadata, 3, seconds=90)
+        synthesizer.fit(rows)
+        made = synthesizer.sample(3)
+
+        assert FakeARGN.made.rows['year'].tolist()[:2] == ['2010.0', '2011.0']
+        assert FakeARGN.made.arguments == {
+            'random_state': 3,
+            'tgt_encoding_types': {'year': 'TABULAR_CATEGORICAL'},
+            'max_training_time': 1.5,
+        }
+        assert made['year'].tolist()[:2] == [2010, 2011]
+        assert made['year'].isna().tolist() == [False, False, True]
+        assert made['size'].tolist() == [1.5, 2.5, 3.5]
+        assert made.index.tolist() == [0, 1, 2]
+
+    def test_without_the_package(self, monkeypatch):
+        monkeypatch.setitem(sys.modules, 'mostlyai.engine', None)
+
+        with pytest.raises(BenchmarkError, match='pip install mostlyai-engine'):
+            new_synthesizer('MostlyAI', METADATA, 0)
 
 
 class Clock:
