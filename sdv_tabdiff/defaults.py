@@ -4,9 +4,9 @@ import math
 
 # Steps that the default gives to a table: more for a larger one, but never for its rows alone. A
 # small one would only be learned by heart.
-STEPS_PER_ROOT_ROW = 40
+STEPS_PER_ROOT_ROW = 32
 STEPS_PER_ROW = 0.3
-MIN_STEPS, MAX_STEPS = 400, 10_000
+MIN_STEPS, MAX_STEPS = 400, 8_000
 
 # A larger table affords a wider network; in a small one, a wide network finds the rows themselves.
 BLOCKS, WIDTH_PER_ROOT_ROW, WIDTH_UNIT = 4, 1.5, 16

@@ -66,7 +66,7 @@ class TrainingSettings:
     balance: str = 'column'
     conditional_share: float = 0.4
     validation_share: float = 0.1
-    min_transfer: float = 0.33
+    min_transfer: float = 0.4
     dropout: float = 0.0
     max_seconds: float | None = None
     schedule_learning_rate: float = 1e-2
