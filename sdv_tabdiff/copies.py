@@ -39,11 +39,11 @@ class Values:
 
     Args:
         scale: Between values and scores.
-        values: The values, NaN where missing.
+        numbers: The values, NaN where missing.
     """
 
     scale: Scale
-    values: FloatArray
+    numbers: FloatArray
 
     @classmethod
     def read(cls, scale: Scale, scores: FloatArray, missing: np.ndarray) -> 'Values':
@@ -52,10 +52,10 @@ class Values:
 
     def equal(self, other: 'Values') -> np.ndarray:
         """In which rows two columns have the same value."""
-        present = self.values[~np.isnan(self.values)]
+        present = self.numbers[~np.isnan(self.numbers)]
         tolerance = ROUNDING * np.ptp(present) if len(present) else 0.0
         with np.errstate(invalid='ignore'):
-            return np.abs(self.values - other.values) <= tolerance
+            return np.abs(self.numbers - other.numbers) <= tolerance
 
 
 def find_sources(
@@ -86,7 +86,7 @@ def find_sources(
 
 def which_source(column: Values, sources: Iterable[Values]) -> np.ndarray:
     """The position of the first source that each row equals; -1 if none."""
-    found = np.full(len(column.values), -1)
+    found = np.full(len(column.numbers), -1)
     for position, source in reversed(list(enumerate(sources))):
         found[column.equal(source)] = position
 

@@ -10,6 +10,7 @@ import torch
 
 from sdv_tabdiff.columns import Restriction
 from sdv_tabdiff.diffusion import Choice, Given, Limits, Roles
+from sdv_tabdiff.number_column import NumberColumn
 from sdv_tabdiff.table import TableCodec
 
 
@@ -67,6 +68,66 @@ class Knowledge:
             return np.zeros(len(self), dtype=bool)
 
         return self.known[name].to_numpy(dtype=bool)
+
+
+def settle_copies(knowledge: Knowledge, codec: TableCodec, generator: torch.Generator) -> Knowledge:
+    """Decide which known numbers equal a column that is not known, which then is known as well.
+
+    A number that may equal another column is, to the model, one of two things. If the other column
+    is not known, neither is which of them; it is drawn, as often as in the training data.
+    """
+    frame, known = knowledge.frame.copy(), knowledge.known.copy()
+    device = generator.device
+    # From the last to the first: what is settled here may equal a column before it in turn.
+    for column in reversed(codec.copying):
+        if not knowledge.cells(column.name).any():
+            continue
+
+        draw = torch.rand(len(frame), device=device, generator=generator).cpu().numpy()
+        below = 0.0
+        for source, share in column.copy_shares:
+            chosen = (draw >= below) & (draw < below + share)
+            below += share
+            rows = chosen & _may_settle(Knowledge(frame, known), column, source, codec)
+            rows &= ~_restricted(knowledge, source.name)
+            if rows.any():
+                scores = column.to_source(frame.reindex(columns=codec.columns), source)
+                _fill(frame, known, source, rows & ~np.isnan(scores), scores)
+
+    return Knowledge(frame, known, knowledge.restrictions)
+
+
+def _may_settle(
+    knowledge: Knowledge, column: NumberColumn, source: NumberColumn, codec: TableCodec
+) -> np.ndarray:
+    is_open = knowledge.cells(column.name) & ~knowledge.cells(source.name)
+    if not is_open.any():
+        return is_open
+
+    return is_open & column.is_continuous(knowledge.frame.reindex(columns=codec.columns))
+
+
+def _restricted(knowledge: Knowledge, name: Any) -> np.ndarray:
+    if name not in knowledge.restrictions:
+        return np.zeros(len(knowledge), dtype=bool)
+
+    return knowledge.restrictions[name].index >= 0
+
+
+def _fill(
+    frame: pd.DataFrame,
+    known: pd.DataFrame,
+    column: NumberColumn,
+    rows: np.ndarray,
+    scores: np.ndarray,
+) -> None:
+    """Make cells of a column known, in place."""
+    for name, values in ((column.name, scores), (column.flag, np.zeros(len(scores)))):
+        if name is not None:
+            before = frame[name] if name in frame else pd.Series(np.nan, index=frame.index)
+            frame[name] = before.where(~rows, values)
+            was_known = known[name] if name in known else False
+            known[name] = np.asarray(was_known) | rows
 
 
 def to_given(knowledge: Knowledge, codec: TableCodec) -> Given:

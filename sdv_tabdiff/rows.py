@@ -18,7 +18,13 @@ from sdv_tabdiff.diffusion import (
     sample,
 )
 from sdv_tabdiff.diffusion.validation import slices
-from sdv_tabdiff.knowledge import Knowledge, hide_others, leading_cells, to_given
+from sdv_tabdiff.knowledge import (
+    Knowledge,
+    hide_others,
+    leading_cells,
+    settle_copies,
+    to_given,
+)
 from sdv_tabdiff.table import TableCodec
 
 # Logits of one batch of sampled rows: four million floats are 16 MiB.
@@ -137,6 +143,9 @@ class RowSampler:
     def _draw(self, num_rows: int, knowledge: Knowledge | None) -> tuple[Tensor, Tensor]:
         if knowledge is None:
             return self._run(num_rows, None)
+
+        if self.codec.copying:
+            knowledge = settle_copies(knowledge, self.codec, self.generator)
 
         given = to_given(knowledge, self.codec).to(self.device)
         leading = leading_cells(knowledge, self.codec).to(self.device)

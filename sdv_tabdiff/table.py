@@ -8,8 +8,9 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from sdv_tabdiff.columns import CategoryColumn, ColumnCodec, NumberColumn
+from sdv_tabdiff.columns import CategoryColumn, ColumnCodec
 from sdv_tabdiff.copies import Scale
+from sdv_tabdiff.number_column import NumberColumn
 from sdv_tabdiff.quantiles import MAX_DISCRETE_VALUES
 
 
@@ -95,6 +96,11 @@ class TableCodec:
     def column(self, name: Any) -> ColumnCodec:
         """How one column is read and written."""
         return next(codec for codec in self._codecs if codec.name == name)
+
+    @property
+    def copying(self) -> list[NumberColumn]:
+        """The numbers that may equal another column, in the order of the table."""
+        return [codec for codec in self._numerical if codec.copy_shares]
 
     @property
     def feature_columns(self) -> list[int]:

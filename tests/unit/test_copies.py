@@ -5,8 +5,10 @@ import pandas as pd
 import pytest
 import torch
 
-from sdv_tabdiff.columns import NumberColumn, Restriction
+from sdv_tabdiff.columns import Restriction
 from sdv_tabdiff.copies import MAX_COPY_SHARE, MIN_COPY_SHARE, Values, find_sources, which_source
+from sdv_tabdiff.knowledge import Knowledge, Restrictions, settle_copies
+from sdv_tabdiff.number_column import NumberColumn
 from sdv_tabdiff.quantiles import QuantileMap
 from sdv_tabdiff.table import TableCodec
 
@@ -138,3 +140,44 @@ class TestCodec:
         assert len(weights) == paid.num_levels == 2
         assert np.isfinite(weights[0]) == copies_allowed
         assert np.isfinite(weights[1])
+
+
+class TestSettleCopies:
+    def settled(self, restrictions=None, **columns):
+        _, maps, scores = bills()
+        codec = TableCodec(scales=maps).fit(scores)
+        frame = pd.DataFrame({
+            name: maps[name].forward(np.asarray(column, dtype=float))
+            for name, column in columns.items()
+        })
+        knowledge = Knowledge(frame, frame.notna(), restrictions or {})
+        found = settle_copies(knowledge, codec, torch.Generator().manual_seed(0))
+        assert list(knowledge.frame.columns) == list(columns)
+        return maps, found
+
+    def test_as_often_as_in_the_data_the_source_is_what_the_copy_is(self):
+        paid = np.linspace(100, 1000, 2000).round(2)
+        maps, found = self.settled(paid=paid)
+
+        known = found.cells('bill')
+        bills_known = maps['bill'].inverse(found.frame['bill'].to_numpy())[known]
+        assert abs(known.mean() - 0.3) < 4 * np.sqrt(0.21 / 2000) + 0.02
+        np.testing.assert_allclose(bills_known, paid[known], rtol=1e-9)
+
+    def test_what_is_known_stays(self):
+        maps, found = self.settled(paid=[100.0] * 50, bill=[200.0] * 50)
+
+        assert found.cells('bill').all()
+        assert (found.frame['bill'] == maps['bill'].forward(np.array([200.0]))[0]).all()
+
+    def test_a_restricted_source_is_left_open(self):
+        restrictions = {'bill': Restrictions([Restriction(low=1.0)], np.zeros(200, dtype=int))}
+        _, found = self.settled(restrictions, paid=[100.0] * 200)
+
+        assert not found.cells('bill').any()
+
+    def test_a_value_that_the_source_cannot_have_is_no_copy(self):
+        maps, found = self.settled(paid=[0.5] * 200)
+
+        assert maps['bill'].inverse(np.array([-50.0]))[0] > 0.5
+        assert not found.cells('bill').any()
