@@ -15,7 +15,8 @@ from sdv_tabdiff.quantiles import MAX_DISCRETE_VALUES, FloatArray, discrete_valu
 class NumberColumn:
     """A column of numbers: states, a continuous part, or both.
 
-    Once fitted, ``num_continuous`` is the number of rows of the continuous part, if there is one.
+    Once fitted, ``num_present`` is the number of rows that are not missing, and ``num_continuous``
+    that of the continuous part, if there is one.
 
     Args:
         name: The column.
@@ -52,6 +53,7 @@ class NumberColumn:
         self._dtype = frame[self.name].dtype
         values, missing = self._read(frame)
         present = values[~missing]
+        self.num_present = len(present)
         self._states = discrete_values(present, self._max_states)
         self._has_missing = bool(missing.any())
         is_open = ~missing & ~np.isin(values, self._states)
@@ -116,6 +118,11 @@ class NumberColumn:
         """States, missing, sources, and 'continuous' where there is something to tell it from."""
         states = self._first_copy + len(self._sources)
         return states + (1 if self.numerical and states else 0)
+
+    @property
+    def num_states(self) -> int:
+        """Number of states that stand for a value, the first levels, in increasing order."""
+        return len(self._states)
 
     @property
     def _first_copy(self) -> int:

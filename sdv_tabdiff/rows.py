@@ -73,10 +73,9 @@ class RowSampler:
 
         x_num, x_cat = (torch.cat(parts).cpu() for parts in zip(*batches))
         if knowledge is None:
-            uniform = torch.rand(
-                (self.codec.num_numerical, 2), device=self.device, generator=self.generator
-            )
-            x_num = self.codec.cover_ranges(x_num, x_cat, uniform.cpu())
+            features = x_num.shape[1] + x_cat.shape[1]
+            uniform = torch.rand((features, 2), device=self.device, generator=self.generator)
+            x_num, x_cat = self.codec.cover_ranges(x_num, x_cat, uniform.cpu())
 
         return self.codec.decode(x_num, x_cat)
 

@@ -129,36 +129,38 @@ class TableCodec:
 
         return has_number.to(x_cat.device)
 
-    def cover_ranges(self, x_num: Tensor, x_cat: Tensor, uniform: Tensor) -> Tensor:
-        """The numbers of freely sampled rows, the outermost ones moved to the ends of their range.
+    def cover_ranges(self, x_num: Tensor, x_cat: Tensor, uniform: Tensor) -> tuple[Tensor, Tensor]:
+        """Freely sampled rows, the outermost numbers moved to the ends of their range.
 
-        Of as many rows as there were, each end of a column's range is reached by one on average,
-        and so by none in every third sample, which then looks shorter than the data are. Moving the
-        row that comes nearest covers the range without a heavier tail. Samples of less than half
-        the rows are left as they are; in between it is a matter of chance.
+        Of as many rows as there were, a value that one row had is reached by one on average, and so
+        by none in every third sample, which then looks shorter than the data are. Moving the row
+        that comes nearest covers the range without a heavier tail. Samples of less than half the
+        rows are left as they are; in between it is a matter of chance.
 
         Args:
             x_num: Numbers, shape ``(rows, numerical)``.
             x_cat: Codes, shape ``(rows, categorical)``.
-            uniform: Uniform draws, shape ``(numerical, 2)``.
+            uniform: Uniform draws, shape ``(numerical + categorical, 2)``.
 
         Returns:
-            Tensor:
-                The numbers, same shape.
+            tuple[Tensor, Tensor]:
+                The numbers and the codes, same shapes.
         """
-        numbers = x_num.clone()
+        numbers, codes = x_num.clone(), x_cat.clone()
         has_number = self.has_number(x_cat)
         for position, codec in enumerate(self._numerical):
             rows = has_number[:, position].nonzero().flatten()
-            chance = 2 * len(rows) / codec.num_continuous - 1
-            for end, bound, sign in zip((0, 1), codec.bounds, (-1, 1)):
-                if len(rows) and uniform[position, end] < chance:
-                    outermost = rows[(sign * numbers[rows, position]).argmax()]
-                    # Beyond the bound is as good as at it.
-                    furthest = max(sign * bound, sign * float(numbers[outermost, position]))
-                    numbers[outermost, position] = sign * furthest
+            chances = uniform[position] < 2 * len(rows) / codec.num_continuous - 1
+            _cover(numbers[:, position], rows, codec.bounds, chances)
 
-        return numbers
+        for position, column in enumerate(self._categorical):
+            if isinstance(column, NumberColumn) and not column.numerical and column.num_states > 1:
+                rows = (codes[:, position] < column.num_states).nonzero().flatten()
+                draws = uniform[len(self._numerical) + position]
+                chances = draws < 2 * len(rows) / column.num_present - 1
+                _cover(codes[:, position], rows, (0, column.num_states - 1), chances)
+
+        return numbers, codes
 
     def encode(self, frame: pd.DataFrame) -> tuple[Tensor, Tensor]:
         """Numbers ``(rows, numerical)``, NaN where a row has none, and codes as int32."""
@@ -193,3 +195,15 @@ class TableCodec:
             {name: position for position, name in enumerate(self.numerical_names)},
             {name: position for position, name in enumerate(self.categorical_names)},
         )
+
+
+def _cover(column: Tensor, rows: Tensor, bounds: tuple[float, float], chances: Tensor) -> None:
+    """Move the outermost of some rows to the bounds, in place, unless one is there or beyond."""
+    if len(rows) == 0:
+        return
+
+    lowest, highest = rows[column[rows].argmin()], rows[column[rows].argmax()]
+    if chances[0]:
+        column[lowest] = min(column[lowest].item(), bounds[0])
+    if chances[1]:
+        column[highest] = max(column[highest].item(), bounds[1])

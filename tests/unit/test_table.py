@@ -122,51 +122,58 @@ class TestCoverRanges:
     def fitted(self):
         rng = np.random.default_rng(0)
         numbers = rng.standard_normal(1000)
-        frame = pd.DataFrame({'plain': numbers, 'inflated': np.where(numbers > 0, 0.0, numbers)})
+        frame = pd.DataFrame({
+            'plain': numbers,
+            'inflated': np.where(numbers > 0, 0.0, numbers),
+            'grade': np.clip(np.round(3 * numbers), -9, 9),
+            'gaps': np.where(numbers > 0.5, np.nan, np.round(numbers)),
+        })
         codec = TableCodec().fit(frame)
         assert codec.num_numerical == 2
         return codec, frame
 
-    def sampled(self, codec, frame, rows):
-        """Rows of the table that leave out both ends."""
-        inner = frame.sort_values('plain').iloc[20:-20].sample(rows, random_state=0, replace=True)
-        return codec.encode(inner)
-
     def covered(self, rows, draw=0.999):
+        """Rows of the table that leave out both ends, before and after covering the ranges."""
         codec, frame = self.fitted()
-        x_num, x_cat = self.sampled(codec, frame, rows)
-        before = x_num.clone()
+        inner = frame.sort_values('plain').iloc[20:-20].sample(rows, random_state=0, replace=True)
+        features = codec.encode(inner)
+        copies = [part.clone() for part in features]
 
-        after = codec.cover_ranges(x_num, x_cat, torch.full((2, 2), draw))
+        covered = codec.cover_ranges(*features, torch.full((5, 2), draw))
 
-        assert torch.equal(before.nan_to_num(), x_num.nan_to_num())
-        return frame, codec.decode(after, x_cat), (after.nan_to_num() != before.nan_to_num()).sum(0)
+        for part, copy in zip(features, copies):
+            assert torch.equal(part.nan_to_num(), copy.nan_to_num())
+        before, after = codec.decode(*features), codec.decode(*covered)
+        changed = (before.fillna(99) != after.fillna(99)).sum()
+        return frame, after, changed
 
     def test_as_many_rows_as_there_were_cover_the_range(self):
         frame, made, changed = self.covered(1100)
 
-        assert made['plain'].min() == pytest.approx(frame['plain'].min())
-        assert made['plain'].max() == pytest.approx(frame['plain'].max())
-        assert made['inflated'].min() == pytest.approx(frame['inflated'].min())
-        # One row for each end; a row without a number is never one of them.
-        assert changed.tolist() == [2, 2]
-        assert (made['inflated'] == 0).any()
+        for name in frame:
+            assert made[name].min() == pytest.approx(frame[name].min())
+            assert made[name].max() == pytest.approx(frame[name].max())
+        # One row for each end that none had reached; a gap is never one of them.
+        assert changed.max() == 2
+        assert made['gaps'].isna().any()
+        assert made['plain'].nunique() > 500
 
     def test_a_small_sample_is_left_as_it_is(self):
         _, _, changed = self.covered(400, draw=0.0)
 
-        assert changed.tolist() == [0, 0]
+        assert changed.sum() == 0
 
     @pytest.mark.parametrize(('draw', 'expected'), [(0.45, 2), (0.55, 0)])
     def test_between_chance_decides(self, draw, expected):
         _, _, changed = self.covered(750, draw)
 
-        assert changed[0] == expected
+        assert changed['plain'] == changed['grade'] == expected
 
-    def test_what_is_beyond_stays(self):
+    def test_ends_that_are_reached_stay(self):
         codec, frame = self.fitted()
-        x_num, x_cat = codec.encode(frame)
+        features = codec.encode(frame)
 
-        assert torch.equal(
-            codec.cover_ranges(x_num, x_cat, torch.zeros((2, 2))).nan_to_num(), x_num.nan_to_num()
-        )
+        covered = codec.cover_ranges(*features, torch.zeros((5, 2)))
+
+        for part, same in zip(features, covered):
+            assert torch.equal(part.nan_to_num(), same.nan_to_num())
