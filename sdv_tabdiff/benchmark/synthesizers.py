@@ -130,7 +130,7 @@ class MostlyAI:
 
     Raises:
         BenchmarkError:
-            If the package is not installed.
+            If the package is not there.
     """
 
     def __init__(self, metadata: Metadata, seed: int, seconds: float | None = None):
@@ -138,7 +138,8 @@ class MostlyAI:
             from mostlyai.engine import TabularARGN
         except ImportError as error:
             raise BenchmarkError(
-                'mostlyai-engine is not installed: pip install mostlyai-engine'
+                f'mostlyai-engine is not installed, or cannot be imported ({error}): '
+                'pip install mostlyai-engine'
             ) from error
 
         columns = next(iter(metadata.tables.values())).columns
