@@ -16,8 +16,11 @@ MIN_WIDTH, MAX_WIDTH = 32, 256
 # before anything fine is learned.
 LEARNING_RATE, ROWS_FOR_LARGE_STEPS = 4e-3, 10_000
 
+# With still smaller steps, a very small table would not be learned at all.
+MIN_LEARNING_RATE = 1.25e-3
+
 # A small table's rows are learned by heart even so; dropout makes that harder.
-ROWS_WITHOUT_DROPOUT, DROPOUT_PER_DECADE, MAX_DROPOUT = 10_000, 0.4, 0.5
+ROWS_WITHOUT_DROPOUT, DROPOUT_PER_DECADE, MAX_DROPOUT = 10_000, 0.4, 0.4
 
 
 def default_epochs(num_rows: int, batch_size: int) -> int:
@@ -29,7 +32,8 @@ def default_epochs(num_rows: int, batch_size: int) -> int:
 
 def default_learning_rate(num_rows: int) -> float:
     """Peak learning rate."""
-    return LEARNING_RATE * min(1.0, math.sqrt(num_rows / ROWS_FOR_LARGE_STEPS))
+    rate = LEARNING_RATE * min(1.0, math.sqrt(num_rows / ROWS_FOR_LARGE_STEPS))
+    return max(rate, MIN_LEARNING_RATE)
 
 
 def default_trunk(num_rows: int) -> tuple[int, ...]:

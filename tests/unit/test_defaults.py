@@ -6,7 +6,14 @@ import pytest
 from sdv.metadata import Metadata
 
 from sdv_tabdiff import PAPER, TabDiffSynthesizer
-from sdv_tabdiff.defaults import LEARNING_RATE, MAX_STEPS, MAX_WIDTH, MIN_STEPS, MIN_WIDTH
+from sdv_tabdiff.defaults import (
+    LEARNING_RATE,
+    MAX_STEPS,
+    MAX_WIDTH,
+    MIN_LEARNING_RATE,
+    MIN_STEPS,
+    MIN_WIDTH,
+)
 
 
 def model_of(num_rows, **parameters):
@@ -41,10 +48,11 @@ def test_steps_are_bounded(num_rows):
 
 
 def test_small_tables_are_trained_with_smaller_steps():
-    rates = [training_of(rows).learning_rate for rows in (50, 1000, 10_000, 1_000_000)]
+    sizes = (50, 500, 2000, 10_000, 1_000_000)
+    rates = [training_of(rows).learning_rate for rows in sizes]
 
-    assert rates[0] < rates[1] < rates[2]
-    assert rates[2] == rates[3] == LEARNING_RATE
+    assert MIN_LEARNING_RATE == rates[0] == rates[1] < rates[2] < rates[3]
+    assert rates[3] == rates[4] == LEARNING_RATE
 
 
 def test_larger_tables_get_a_wider_network():
