@@ -269,7 +269,7 @@ def _fit_all(options: argparse.Namespace, table: 'Table') -> list['Result']:
     peers = [] if options.no_peers else list(demo.PEERS)
     steps = len(peers) + 2
     limit = options.max_training_time or (None if options.data else EXAMPLE_SECONDS)
-    _say(f'[1/{steps}] Fitting TabDiff (stops by itself when its validation loss no longer falls)')
+    _say(f'[1/{steps}] Fitting TabDiff (stops by itself when there is no more to learn)')
     results = [
         demo.run_tabdiff(table, options.seed, max_training_time=limit, verbose=sys.stderr.isatty())
     ]
