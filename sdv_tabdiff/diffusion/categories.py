@@ -110,9 +110,7 @@ class CategoryLayout(nn.Module):
         ]
         return torch.cat(parts, dim=1) if parts else logits.new_zeros((len(codes), 0))
 
-    def draw(
-        self, logits: Tensor, where: Tensor, generator: torch.Generator | None = None
-    ) -> Tensor:
+    def draw(self, logits: Tensor, where: Tensor, uniform: Tensor) -> Tensor:
         """Draw levels from the softmax of the logits, in the cells that ``where`` marks.
 
         By inverse transform in double precision: Gumbel noise in float32 is cut off in its upper
@@ -121,16 +119,12 @@ class CategoryLayout(nn.Module):
         Args:
             logits: Shape ``(rows, sum of levels)``.
             where: Cells to draw, shape ``(rows, columns)``.
-            generator: Source of randomness.
+            uniform: Uniform draws, same shape, from 0 to below 1.
 
         Returns:
             Tensor:
                 Codes, shape ``(rows, columns)``; anything in the other cells.
         """
-        precision = torch.float32 if logits.device.type == 'mps' else torch.float64
-        uniform = torch.rand(
-            where.shape, dtype=precision, device=logits.device, generator=generator
-        )
         codes = torch.zeros_like(where, dtype=torch.int64)
         for block in self.blocks:
             cells = where[:, block.columns]

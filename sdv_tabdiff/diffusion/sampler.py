@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -10,6 +11,7 @@ from sdv_tabdiff.diffusion.given import Given
 from sdv_tabdiff.diffusion.guidance import Guide
 from sdv_tabdiff.diffusion.process import MixedDiffusion, NoisyRows
 from sdv_tabdiff.diffusion.solvers import SOLVERS, euler_step, heun_step, multistep_step
+from sdv_tabdiff.diffusion.strata import across_groups, normal_across_rows, within_rows
 
 # Step of numerical differences, in standard deviations of the noisy number.
 DIFFERENCE = 0.1
@@ -114,7 +116,7 @@ def prior(
     device = model.layout.mask_codes.device
     t = torch.ones((1, 1), device=device)
     sigma = model.numerical_schedule.sigma(t)
-    eps = torch.randn((num_rows, model.num_numerical), device=device, generator=generator)
+    eps = normal_across_rows(num_rows, model.num_numerical, device, generator)
     x_num = (sigma**2 + 1).sqrt() * eps
     codes = model.layout.mask_codes.expand(num_rows, -1)
     masked = torch.ones_like(codes, dtype=torch.bool)
@@ -184,22 +186,53 @@ def perturb(
     return NoisyRows(rows.x_num + added * eps, x_cat, masked, sigma, t_plus, rows.roles)
 
 
+class Reveals(NamedTuple):
+    """When each masked category becomes visible, and as what.
+
+    Attributes:
+        at: Times, shape ``(rows, categorical)``.
+        uniform: Uniform draws that decide which level it is, same shape.
+    """
+
+    at: Tensor
+    uniform: Tensor
+
+    def where(self, cells: Tensor, others: 'Reveals') -> 'Reveals':
+        """These in some cells, others elsewhere."""
+        return Reveals(*(torch.where(cells, *pair) for pair in zip(self, others)))
+
+
+def draw_reveals(
+    model: MixedDiffusion, rows: NoisyRows, steps: int, generator: torch.Generator | None
+) -> Reveals:
+    """Draw when and as what the masked categories of some rows become visible.
+
+    Categories of a row revealed in the same step are drawn independently of each other, which is
+    the sampler's only error in them. So their times are spread out: no two columns share a step as
+    long as there are no more masks than steps. What is drawn for a column in one step is spread out
+    over the rows, so that they have the shares of the levels that the network asks for.
+    """
+    at = reveal_times(model, rows.t, within_rows(rows.masked, generator))
+    return Reveals(at, across_groups((at * steps).floor(), generator))
+
+
 def step_forward(
     model: MixedDiffusion,
     rows: NoisyRows,
-    reveal_at: Tensor,
+    reveals: Reveals,
     steps: int,
     generator: torch.Generator | None,
-) -> tuple[NoisyRows, Tensor]:
+) -> tuple[NoisyRows, Reveals]:
     """The stochastic part of a step: to ``t+ = t (1 + 1/steps)``, at most 1.
 
-    What is masked anew gets a new time to be revealed.
+    What is masked anew gets a new time to be revealed, and a new draw.
     """
     t_plus = (rows.t * (1 + 1 / steps)).clamp(max=1.0)
     noisier = perturb(model, rows, t_plus, generator)
-    uniform = torch.rand(reveal_at.shape, device=reveal_at.device, generator=generator)
-    anew = reveal_times(model, t_plus, uniform)
-    return noisier, torch.where(noisier.masked & ~rows.masked, anew, reveal_at)
+    uniform = torch.rand(reveals.at.shape, device=reveals.at.device, generator=generator)
+    at = reveal_times(model, t_plus, uniform)
+    anew = Reveals(at, across_groups((at * steps).floor(), generator))
+    return noisier, anew.where(noisier.masked & ~rows.masked, reveals)
 
 
 def reveal_times(model: MixedDiffusion, masked_since: Tensor, uniform: Tensor) -> Tensor:
@@ -223,46 +256,25 @@ def reveal_times(model: MixedDiffusion, masked_since: Tensor, uniform: Tensor) -
     return ((hidden - schedule.delta) / (1 - schedule.delta)).clamp(min=0) ** (1 / schedule.k)
 
 
-def stratified_uniform(masked: Tensor, generator: torch.Generator | None) -> Tensor:
-    """Uniform draws for the masked cells that are spread out evenly within each row.
-
-    Categories revealed in the same step are drawn independently of each other, which is the
-    sampler's only error in them. Spread out, no two of a row's columns share a step as long as
-    there are no more masks than steps.
-
-    Args:
-        masked: Cells to draw for, shape ``(rows, categorical)``.
-        generator: Source of randomness.
-
-    Returns:
-        Tensor:
-            Draws, same shape; 1 or more in the other cells.
-    """
-    keys = torch.rand(masked.shape, device=masked.device, generator=generator)
-    rank = (keys + ~masked).argsort(dim=1).argsort(dim=1)
-    jitter = torch.rand((len(masked), 1), device=masked.device, generator=generator)
-    return (rank + jitter) / masked.sum(dim=1, keepdim=True).clamp(min=1)
-
-
 def reverse_step(
     model: MixedDiffusion,
     predict: Prediction,
     rows: NoisyRows,
     s: Tensor,
-    reveal_at: Tensor,
+    reveals: Reveals,
     solver: str,
     previous: tuple[Tensor, Tensor] | None,
-    generator: torch.Generator | None,
 ) -> tuple[NoisyRows, tuple[Tensor, Tensor]]:
     """Move rows from their time back to ``s``, which is earlier but not yet 0.
 
-    Masked categories whose time in ``reveal_at`` has come are drawn from the prediction. Returns
-    the rows at ``s``, and the prediction and its noise level for the next step's ``previous``.
+    Masked categories whose time in ``reveals`` has come are drawn from the prediction. Returns the
+    rows at ``s``, and the prediction and its noise level for the next step's ``previous``.
     """
     denoised, logits = predict(rows)
     sigma, next_sigma = rows.sigma, model.numerical_schedule.sigma(s)
-    revealed = rows.masked & (reveal_at >= s)
-    x_cat = torch.where(revealed, model.layout.draw(logits, revealed, generator), rows.x_cat)
+    revealed = rows.masked & (reveals.at >= s)
+    drawn = model.layout.draw(logits, revealed, reveals.uniform)
+    x_cat = torch.where(revealed, drawn, rows.x_cat)
     masked = rows.masked & ~revealed
     if solver == 'multistep':
         x_num = multistep_step(rows.x_num, denoised, previous, sigma, next_sigma)
@@ -308,23 +320,23 @@ def sample(
     if given is not None:
         rows = centre(rows, given, predict)
 
-    reveal_at = reveal_times(model, rows.t, stratified_uniform(rows.masked, generator))
+    reveals = draw_reveals(model, rows, settings.steps, generator)
     # Time 0 is not visited: the last prediction is the clean row.
     times = torch.linspace(1, 0, settings.steps + 1, device=rows.t.device)[:-1].reshape(-1, 1, 1)
     previous = None
     for s in times[1:]:
         if settings.stochastic:
-            rows, reveal_at = step_forward(model, rows, reveal_at, settings.steps, generator)
+            rows, reveals = step_forward(model, rows, reveals, settings.steps, generator)
 
         rows, previous = reverse_step(
-            model, predict, hold(rows, given), s, reveal_at, settings.solver, previous, generator
+            model, predict, hold(rows, given), s, reveals, settings.solver, previous
         )
 
     if settings.stochastic:
-        rows, _ = step_forward(model, rows, reveal_at, settings.steps, generator)
+        rows, reveals = step_forward(model, rows, reveals, settings.steps, generator)
 
     denoised, logits = predict(hold(rows, given))
-    drawn = model.layout.draw(logits, rows.masked, generator)
+    drawn = model.layout.draw(logits, rows.masked, reveals.uniform)
     x_cat = torch.where(rows.masked, drawn, rows.x_cat)
     clean = hold(rows._replace(x_num=denoised, x_cat=x_cat), given)
     return clean.x_num, clean.x_cat

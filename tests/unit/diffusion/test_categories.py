@@ -49,13 +49,18 @@ def test_cross_entropy_equals_that_of_each_column():
     assert torch.allclose(layout.cross_entropy(logits, codes), torch.stack(expected, dim=1))
 
 
+def uniform_draws(cells, seed):
+    generator = torch.Generator().manual_seed(seed)
+    return torch.rand(cells.shape, dtype=torch.float64, generator=generator)
+
+
 def test_draws_follow_the_softmax():
     layout = CategoryLayout(LEVELS)
     num_rows = 40_000
     logits = random_logits(layout, 1).expand(num_rows, -1)
 
     everywhere = torch.ones(num_rows, len(LEVELS), dtype=torch.bool)
-    draws = layout.draw(logits, everywhere, torch.Generator().manual_seed(1))
+    draws = layout.draw(logits, everywhere, uniform_draws(everywhere, seed=1))
 
     for column, part in enumerate(logits[0].split(LEVELS)):
         probability = torch.softmax(part, dim=0).numpy()
@@ -69,7 +74,7 @@ def test_a_level_without_probability_is_never_drawn():
     logits = torch.tensor([[-torch.inf, 0.0, -torch.inf]]).expand(10_000, -1)
 
     everywhere = torch.ones(10_000, 1, dtype=torch.bool)
-    draws = layout.draw(logits, everywhere, torch.Generator().manual_seed(0))
+    draws = layout.draw(logits, everywhere, uniform_draws(everywhere, seed=0))
 
     assert set(draws.flatten().tolist()) == {1}
 
@@ -79,8 +84,10 @@ def test_picking_cells_out_changes_nothing_in_them():
     logits = random_logits(layout, 200)
     where = torch.rand(200, len(LEVELS), generator=torch.Generator().manual_seed(1)) < 0.3
 
-    everywhere = layout.draw(logits, torch.ones_like(where), torch.Generator().manual_seed(2))
-    some = layout.draw(logits, where, torch.Generator().manual_seed(2))
+    uniform = uniform_draws(where, seed=2)
+
+    everywhere = layout.draw(logits, torch.ones_like(where), uniform)
+    some = layout.draw(logits, where, uniform)
 
     assert torch.equal(some[where], everywhere[where])
 
@@ -90,7 +97,8 @@ def test_a_table_without_categories_has_empty_results():
     logits = torch.empty(4, 0)
 
     assert layout.cross_entropy(logits, torch.empty(4, 0, dtype=torch.int64)).shape == (4, 0)
-    assert layout.draw(logits, torch.empty(4, 0, dtype=torch.bool)).shape == (4, 0)
+    nowhere = torch.empty(4, 0, dtype=torch.bool)
+    assert layout.draw(logits, nowhere, torch.empty(4, 0)).shape == (4, 0)
 
 
 def test_a_column_without_levels_is_refused():

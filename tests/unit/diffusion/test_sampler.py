@@ -7,11 +7,12 @@ import torch
 from sdv_tabdiff.diffusion import MixedDiffusion, NoiseSettings, SamplerSettings, sample
 from sdv_tabdiff.diffusion.process import NoisyRows
 from sdv_tabdiff.diffusion.sampler import (
+    Reveals,
+    draw_reveals,
     perturb,
     prior,
     reveal_times,
     reverse_step,
-    stratified_uniform,
 )
 from sdv_tabdiff.diffusion.solvers import SOLVERS, euler_step, heun_step, multistep_step
 from tests.oracles import TINY, MarginalOracle, assert_same_shares
@@ -90,16 +91,16 @@ class TestReverseStepOfCategories:
             nothing, torch.full((num_rows, 1), 3), torch.ones(num_rows, 1).bool(), nothing, t
         )
         uniform = torch.rand(num_rows, 1, generator=generator(4))
+        levels = torch.rand(num_rows, 1, dtype=torch.float64, generator=generator(5))
         oracle = MarginalOracle(shares)
         earlier, _ = reverse_step(
             oracle,
             oracle.denoise,
             rows,
             s,
-            reveal_times(oracle, t, uniform),
+            Reveals(reveal_times(oracle, t, uniform), levels),
             'euler',
             None,
-            generator(5),
         )
 
         alpha_s, alpha_t = 0.999 * (1 - 0.4), 0.999 * (1 - 0.7)
@@ -120,21 +121,32 @@ class TestReverseStepOfCategories:
             oracle.denoise,
             rows,
             torch.zeros(1, 1),
-            torch.ones(3, 1),
+            Reveals(torch.ones(3, 1), torch.zeros(3, 1)),
             'euler',
             None,
-            generator(),
         )
 
         assert torch.equal(earlier.x_cat, codes)
         assert not earlier.masked.any()
 
     def test_columns_of_a_row_are_revealed_one_after_the_other(self):
-        uniform = stratified_uniform(torch.ones(500, 10).bool(), generator())
+        model = MixedDiffusion(0, [2] * 10, TINY)
 
-        assert (uniform.sort(dim=1).values.diff(dim=1) > 0.0999).all()
-        # Each on its own is uniform: mean 1/2, variance 1/12.
-        assert uniform.mean(0).numpy() == pytest.approx(0.5, abs=4.5 * np.sqrt(1 / 12 / 500))
+        reveals = draw_reveals(model, prior(model, 500, generator()), 25, generator())
+
+        assert (reveals.at.sort(dim=1).values.diff(dim=1) > 0.09).all()
+
+    def test_rows_of_one_step_share_the_levels_as_the_network_asks(self):
+        model = MixedDiffusion(0, [2] * 10, TINY)
+
+        reveals = draw_reveals(model, prior(model, 1000, generator()), 10, generator())
+
+        # A tenth of the time is a tenth of the rows; independent draws would differ by 0.05.
+        step = (reveals.at > 0.4) & (reveals.at <= 0.5)
+        for column in range(10):
+            uniform = reveals.uniform[:, column][step[:, column]]
+            for share in (0.1, 0.5, 0.8):
+                assert (uniform < share).double().mean() == pytest.approx(share, abs=0.03)
 
 
 class TestPerturb:
