@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -13,7 +13,6 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from sdv_tabdiff.copies import Scale
 from sdv_tabdiff.diffusion import (
     DenoiserSizes,
     EpochReport,
@@ -55,14 +54,14 @@ class TabDiff:
             How to train.
         sampler (SamplerSettings):
             How to sample.
-        max_states (int):
-            Number of distinct values up to which a number is modelled as a set of states.
         enable_gpu (bool):
             Whether to use a GPU if there is one.
         verbose (bool):
             Whether to show a progress bar.
         random_state (int or None):
             Seed of the training.
+        match_marginals (bool):
+            Whether free samples are calibrated to the quantiles of the columns.
     """
 
     def __init__(
@@ -71,16 +70,16 @@ class TabDiff:
         noise: NoiseSettings,
         training: TrainingSettings,
         sampler: SamplerSettings,
-        max_states: int,
         enable_gpu: bool = True,
         verbose: bool = False,
         random_state: int | None = None,
+        match_marginals: bool = True,
     ):
+        self.match_marginals = match_marginals
         self.sizes = sizes
         self.noise = noise
         self.training = training
         self.sampler = sampler
-        self.max_states = max_states
         self.enable_gpu = enable_gpu
         self.verbose = verbose
         self.random_state = random_state
@@ -90,13 +89,7 @@ class TabDiff:
         self._guide: Guide | None = None
 
     def fit(
-        self,
-        frame: pd.DataFrame,
-        categories: Iterable[Any] = (),
-        null_flags: Mapping[Any, Any] | None = None,
-        ordered: Iterable[Any] = (),
-        guide_columns: Iterable[Any] = (),
-        scales: Mapping[Any, Scale] | None = None,
+        self, frame: pd.DataFrame, codec: TableCodec, guide_columns: Iterable[Any] = ()
     ) -> None:
         """Learn the distribution of the rows of ``frame``.
 
@@ -105,16 +98,10 @@ class TabDiff:
         Args:
             frame (pandas.DataFrame):
                 The processed table.
-            categories (Iterable):
-                Its categorical columns.
-            null_flags (dict):
-                For a column of numbers, the column that flags its missing values.
-            ordered (Iterable):
-                Those of the categorical columns whose levels, sorted, stand in an order.
+            codec (TableCodec):
+                What its columns are to the model, fitted to them.
             guide_columns (Iterable):
                 Columns to train a second network for, which guidance then uses.
-            scales (dict):
-                For columns of scores, the maps between values and scores.
         """
         device = choose_device(self.enable_gpu)
         generator = torch.Generator(device)
@@ -123,8 +110,7 @@ class TabDiff:
         self.reports = []
         self._network = None
         self._guide = None
-        codec = TableCodec(categories, null_flags, self.max_states, ordered, scales)
-        self.codec = codec.fit(frame)
+        self.codec = codec
         if not self.codec.levels and not self.codec.num_numerical:
             return  # Nothing varies, so there is nothing to learn.
 
@@ -289,7 +275,13 @@ class TabDiff:
         untrained = self.training.conditional_share == 0
         settings = replace(self.sampler, renoise_known=untrained)
         return RowSampler(
-            self._network.to(device), self.codec, settings, guide, self._generator, self.verbose
+            self._network.to(device),
+            self.codec,
+            settings,
+            guide,
+            self._generator,
+            self.verbose,
+            self.match_marginals,
         )
 
     @property

@@ -9,14 +9,16 @@ from scipy.special import ndtr
 
 from sdv_tabdiff.columns import Allowed, Restriction
 from sdv_tabdiff.copies import ROUNDING, Scale, Values, find_sources, which_source
+from sdv_tabdiff.marginals import Marginal
 from sdv_tabdiff.quantiles import MAX_DISCRETE_VALUES, FloatArray, discrete_values
 
 
 class NumberColumn:
     """A column of numbers: states, a continuous part, or both.
 
-    Once fitted, ``num_present`` is the number of rows that are not missing, and ``num_continuous``
-    that of the continuous part, if there is one.
+    Once fitted, ``num_present`` is the number of rows that are not missing. If there is a
+    continuous part, ``num_continuous`` is the number of its rows, and ``marginal`` has the
+    quantiles of its standardised numbers.
 
     Args:
         name: The column.
@@ -66,6 +68,7 @@ class NumberColumn:
             self._mean, self._scale = continuous.mean(), continuous.std() or 1.0
             self._low, self._high = continuous.min(), continuous.max()
             self.num_continuous = len(continuous)
+            self.marginal = Marginal((continuous - self._mean) / self._scale)
 
     def _fit_sources(self, frame: pd.DataFrame, is_open: np.ndarray) -> None:
         """Keep those of the candidates that the column often equals."""

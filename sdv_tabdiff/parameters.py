@@ -38,6 +38,7 @@ PAPER: dict[str, Any] = {
     'sampling_steps': 50,
     'solver': 'heun',
     'stochastic_sampler': True,
+    'match_marginals': False,
     'max_discrete_values': 0,
 }
 
@@ -124,6 +125,7 @@ CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
     'sampling_steps': _whole(1),
     'solver': _one_of(SOLVERS),
     'stochastic_sampler': _BOOLEAN,
+    'match_marginals': _BOOLEAN,
     'max_discrete_values': _whole(0),
     'enable_gpu': _BOOLEAN,
     'verbose': _BOOLEAN,

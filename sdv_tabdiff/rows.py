@@ -45,6 +45,8 @@ class RowSampler:
         guide: How to guide towards known cells, or None.
         generator: Source of randomness, on the network's device.
         verbose: Whether to show a progress bar on long work.
+        match_marginals: Whether rows that nothing is known of are calibrated, as a whole, to the
+            quantiles and the range of each column of the data.
     """
 
     def __init__(
@@ -55,7 +57,9 @@ class RowSampler:
         guide: Guide | None,
         generator: torch.Generator,
         verbose: bool = False,
+        match_marginals: bool = True,
     ):
+        self.match_marginals = match_marginals
         self.network = network
         self.codec = codec
         self.settings = settings
@@ -72,7 +76,8 @@ class RowSampler:
             return self.codec.decode(*(torch.empty((0, count)) for count in counts))
 
         x_num, x_cat = (torch.cat(parts).cpu() for parts in zip(*batches))
-        if knowledge is None:
+        if knowledge is None and self.match_marginals:
+            x_num = self.codec.match_quantiles(x_num, x_cat)
             features = x_num.shape[1] + x_cat.shape[1]
             uniform = torch.rand((features, 2), device=self.device, generator=self.generator)
             x_num, x_cat = self.codec.cover_ranges(x_num, x_cat, uniform.cpu())

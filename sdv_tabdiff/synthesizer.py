@@ -10,6 +10,7 @@ from sdv.errors import InvalidDataError, NotFittedError, SynthesizerInputError
 from sdv_tabdiff import plots, routing
 from sdv_tabdiff.conditional import ConditionalSynthesizer
 from sdv_tabdiff.defaults import (
+    TableSize,
     default_dropout,
     default_epochs,
     default_learning_rate,
@@ -27,6 +28,7 @@ from sdv_tabdiff.parameters import check_parameters
 from sdv_tabdiff.sdv_versions import (
     ProcessingError,
 )
+from sdv_tabdiff.table import TableCodec
 from sdv_tabdiff.transformers import (
     CategoryCodes,
     DatetimeQuantileNormalizer,
@@ -64,7 +66,8 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
         optimizer (str):
             ``'muon'`` or ``'adam'``. Defaults to ``'muon'``, which learns more in a step.
         learning_rate (float or None):
-            Peak learning rate. Defaults to ``None``: 4e-3, and less for a small table.
+            Peak learning rate. Defaults to ``None``: 4e-3, and less for a small table, above all
+            of categories.
         early_stopping (bool):
             Whether to hold out a tenth of the rows, stop when what is learned about the others no
             longer holds for them, and keep the weights that were best for them. Defaults to
@@ -77,7 +80,7 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
             together count as much as the categories together. Defaults to ``'column'``.
         numerical_loss_weight (tuple):
             Weight of the numerical loss at the start and at the end of the training. Defaults to
-            ``(1.0, 1.0)``.
+            ``(4.0, 4.0)``: numbers take longer to learn than categories.
         categorical_loss_weight (float):
             Weight of the categorical loss. Defaults to 1.0.
         conditional_share (float):
@@ -124,6 +127,10 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
         stochastic_sampler (bool):
             Whether the sampler adds some noise in every step, as in the paper, which lets it take
             back a wrong category. Defaults to ``False``.
+        match_marginals (bool):
+            Whether the numbers of ``sample`` are calibrated to the quantiles and the range that
+            each column has in the training data: as a whole, from 250 rows on. Rows of conditions
+            and imputations never are. Defaults to ``True``.
         max_discrete_values (int):
             A number with at most this many distinct values is modelled value by value. 0 treats
             every number as continuous. Defaults to 128.
@@ -157,7 +164,7 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
         early_stopping: bool = True,
         dropout: float | None = None,
         loss_balance: str = 'column',
-        numerical_loss_weight: tuple[float, float] = (1.0, 1.0),
+        numerical_loss_weight: tuple[float, float] = (4.0, 4.0),
         categorical_loss_weight: float = 1.0,
         conditional_share: float = 0.4,
         guidance: float = 0.0,
@@ -176,6 +183,7 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
         sampling_steps: int = 25,
         solver: str = 'multistep',
         stochastic_sampler: bool = False,
+        match_marginals: bool = True,
         max_discrete_values: int = 128,
         enable_gpu: bool = True,
         verbose: bool = False,
@@ -214,6 +222,7 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
         self.sampling_steps = sampling_steps
         self.solver = solver
         self.stochastic_sampler = stochastic_sampler
+        self.match_marginals = match_marginals
         self.max_discrete_values = max_discrete_values
         self.enable_gpu = enable_gpu
         self.verbose = verbose
@@ -247,30 +256,34 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
         ]
 
     def _fit(self, processed_data: pd.DataFrame) -> None:
-        model = self._new_model(len(processed_data))
-        transformers = self._field_transformers()
+        codec = self._new_codec(processed_data).fit(processed_data)
+        model = self._new_model(TableSize(len(processed_data), codec.number_share))
+        guided = routing.outputs_of(self._checked_guidance_columns(), self._field_transformers())
         try:
-            model.fit(
-                processed_data,
-                routing.categories(processed_data, self.metadata, transformers),
-                routing.null_flags(transformers),
-                routing.ordered_codes(transformers),
-                routing.outputs_of(self._checked_guidance_columns(), transformers),
-                routing.scales(transformers),
-            )
+            model.fit(processed_data, codec, guided)
         except NonFiniteLossError as error:
             raise ProcessingError(str(error)) from error
 
         self._model = model
 
-    def _new_model(self, num_rows: int) -> TabDiff:
+    def _new_codec(self, processed_data: pd.DataFrame) -> TableCodec:
+        transformers = self._field_transformers()
+        return TableCodec(
+            routing.categories(processed_data, self.metadata, transformers),
+            routing.null_flags(transformers),
+            self.max_discrete_values,
+            routing.ordered_codes(transformers),
+            routing.scales(transformers),
+        )
+
+    def _new_model(self, size: TableSize) -> TabDiff:
         return TabDiff(
             sizes=DenoiserSizes(
                 token_dim=self.token_dim,
                 frequencies=self.frequencies,
                 encoder_layers=self.encoder_layers,
                 decoder_layers=self.decoder_layers,
-                trunk_dims=tuple(self.trunk_dims or default_trunk(num_rows)),
+                trunk_dims=tuple(self.trunk_dims or default_trunk(size)),
                 residual=self.trunk == 'residual',
                 time_dim=self.time_dim,
             ),
@@ -280,11 +293,11 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
                 learnable=self.learnable_schedules,
             ),
             training=TrainingSettings(
-                epochs=self.epochs or default_epochs(num_rows, self.batch_size),
+                epochs=self.epochs or default_epochs(size, self.batch_size),
                 batch_size=self.batch_size,
                 optimizer=self.optimizer,
-                learning_rate=self.learning_rate or default_learning_rate(num_rows),
-                dropout=default_dropout(num_rows) if self.dropout is None else self.dropout,
+                learning_rate=self.learning_rate or default_learning_rate(size),
+                dropout=default_dropout(size) if self.dropout is None else self.dropout,
                 ema_decay=self.ema_decay,
                 balance=self.loss_balance,
                 conditional_share=self.conditional_share,
@@ -294,10 +307,10 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
                 max_seconds=self.max_training_time,
             ),
             sampler=self._sampler_settings(),
-            max_states=self.max_discrete_values,
             enable_gpu=self.enable_gpu,
             verbose=self.verbose,
             random_state=self.random_state,
+            match_marginals=self.match_marginals,
         )
 
     def _checked_guidance_columns(self) -> list[Any]:
@@ -359,7 +372,7 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
                 If the synthesizer has not been fitted.
         """
         model = self._fitted_model('Loss values')
-        return model.loss_values if model else self._new_model(1).loss_values
+        return model.loss_values if model else self._new_model(TableSize(1)).loss_values
 
     def get_loss_values_plot(self, title: str = 'TabDiff loss function') -> go.Figure:
         """Plot the losses of each epoch.
@@ -414,6 +427,6 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
         return plots.noise_plot(self._noise_levels(num_times=101), title)
 
     def _noise_levels(self, num_times: int) -> pd.DataFrame:
-        model = self._fitted_model('Noise schedules') or self._new_model(1)
+        model = self._fitted_model('Noise schedules') or self._new_model(TableSize(1))
         noise = model.noise_levels(np.linspace(0, 1, num_times))
         return noise.assign(Column=noise['Column'].replace(self._column_names))

@@ -84,6 +84,11 @@ class TableCodec:
         return len(self._numerical)
 
     @property
+    def number_share(self) -> float:
+        """Share of the features that are numerical."""
+        return self.num_numerical / max(self.num_numerical + len(self._categorical), 1)
+
+    @property
     def numerical_names(self) -> list[Any]:
         """Columns behind the numerical features."""
         return [codec.name for codec in self._numerical]
@@ -128,6 +133,25 @@ class TableCodec:
                 has_number[:, position] = states == codec.num_levels - 1
 
         return has_number.to(x_cat.device)
+
+    def match_quantiles(self, x_num: Tensor, x_cat: Tensor) -> Tensor:
+        """Freely sampled numbers, calibrated to the quantiles of the data, column by column.
+
+        Args:
+            x_num: Numbers, shape ``(rows, numerical)``.
+            x_cat: Codes, shape ``(rows, categorical)``.
+
+        Returns:
+            Tensor:
+                The numbers, same shape.
+        """
+        numbers, has_number = x_num.clone(), self.has_number(x_cat)
+        for position, codec in enumerate(self._numerical):
+            rows = has_number[:, position]
+            matched = codec.marginal.match(numbers[rows, position].double().numpy())
+            numbers[rows, position] = torch.from_numpy(matched).to(numbers.dtype)
+
+        return numbers
 
     def cover_ranges(self, x_num: Tensor, x_cat: Tensor, uniform: Tensor) -> tuple[Tensor, Tensor]:
         """Freely sampled rows, the outermost numbers moved to the ends of their range.

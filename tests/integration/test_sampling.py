@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import ks_2samp
 from sdv.errors import SamplingError, SynthesizerInputError
 from sdv.evaluation import run_diagnostic
 
@@ -261,3 +262,30 @@ def test_output_argument_is_that_of_the_installed_sdv(people_synthesizer):
 
     with pytest.raises(TypeError, match=wrong):
         people_synthesizer.sample(1, **{wrong: 'x'})
+
+
+@pytest.mark.parametrize('match', [True, False])
+def test_a_sample_has_the_quantiles_of_the_data_unless_told_otherwise(match):
+    data = pd.DataFrame(np.random.default_rng(0).normal(size=(1000, 2)), columns=['a', 'b'])
+    # A single step ends near the mean of each column.
+    settings = {'sampling_steps': 1, 'match_marginals': match}
+    synthesizer = fitted(data, dict.fromkeys('ab', 'numerical'), **settings)
+
+    sample = synthesizer.sample(1000)
+
+    error = max(ks_2samp(data[name], sample[name]).statistic for name in data)
+    # Each of 20 levels is met to within the rows between two of them.
+    assert (error < 0.05) == match
+
+
+def test_conditional_samples_are_not_calibrated_to_the_whole_table():
+    rng = np.random.default_rng(0)
+    group = rng.choice(['low', 'high'], 2000)
+    data = pd.DataFrame({'a': rng.normal(size=2000) + 20 * (group == 'high'), 'group': group})
+    sdtypes = {'a': 'numerical', 'group': 'categorical'}
+    synthesizer = fitted(data, sdtypes, epochs=60, random_state=0)
+
+    sample = synthesizer.sample_remaining_columns(pd.DataFrame({'group': ['high'] * 500}))
+
+    # Calibrated to all rows, half of them would be low.
+    assert (sample['a'] > 10).mean() > 0.9

@@ -13,13 +13,14 @@ from sdv_tabdiff.defaults import (
     MIN_LEARNING_RATE,
     MIN_STEPS,
     MIN_WIDTH,
+    TableSize,
 )
 
 
-def model_of(num_rows, **parameters):
+def model_of(num_rows, number_share=0.0, **parameters):
     columns = {'columns': {'number': {'sdtype': 'numerical'}}}
     metadata = Metadata.load_from_dict({'tables': {'table': columns}})
-    return TabDiffSynthesizer(metadata, **parameters)._new_model(num_rows)
+    return TabDiffSynthesizer(metadata, **parameters)._new_model(TableSize(num_rows, number_share))
 
 
 def training_of(num_rows, **parameters):
@@ -55,8 +56,14 @@ def test_small_tables_are_trained_with_smaller_steps():
     assert rates[3] == rates[4] == LEARNING_RATE
 
 
+def test_small_tables_of_numbers_are_trained_with_larger_steps_than_those_of_categories():
+    rates = [training_of(500, number_share=share).learning_rate for share in (0.0, 0.5, 1.0)]
+
+    assert MIN_LEARNING_RATE == rates[0] < rates[1] < rates[2] == LEARNING_RATE
+
+
 def test_larger_tables_get_a_wider_network():
-    trunks = [model_of(rows).sizes.trunk_dims for rows in (5, 1000, 5000, 20_000, 1_000_000)]
+    trunks = [model_of(rows).sizes.trunk_dims for rows in (5, 3000, 9000, 20_000, 1_000_000)]
     widths = [trunk[0] for trunk in trunks]
 
     assert all(set(trunk) == {width} for trunk, width in zip(trunks, widths))

@@ -177,3 +177,19 @@ class TestCoverRanges:
 
         for part, same in zip(features, covered):
             assert torch.equal(part.nan_to_num(), same.nan_to_num())
+
+
+class TestMatchQuantiles:
+    def test_only_rows_that_have_a_number_are_moved(self):
+        rng = np.random.default_rng(0)
+        values = np.where(rng.random(2000) < 0.3, 0.0, rng.normal(size=2000))
+        codec = TableCodec().fit(pd.DataFrame({'amount': values}))
+        x_num, x_cat = codec.encode(pd.DataFrame({'amount': values}))
+        too_small = 0.8 * x_num
+
+        matched = codec.match_quantiles(too_small, x_cat)
+
+        has_number = values != 0
+        assert torch.equal(matched.isnan(), x_num.isnan())
+        assert matched[has_number].std().item() == pytest.approx(1, abs=0.03)
+        assert too_small[has_number].std().item() == pytest.approx(0.8, abs=0.01)
