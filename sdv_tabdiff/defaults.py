@@ -7,11 +7,11 @@ from typing import NamedTuple
 # small one would only be learned by heart.
 STEPS_PER_ROOT_ROW = 45
 STEPS_PER_ROW = 0.3
-MIN_STEPS, MAX_STEPS = 600, 11_000
+MIN_STEPS, MAX_STEPS = 400, 11_000
 
 # A larger table affords a wider network; in a small one, a wide network finds the rows themselves.
 BLOCKS, WIDTH_PER_ROOT_ROW, WIDTH_UNIT = 4, 1.5, 16
-MIN_WIDTH, MAX_WIDTH = 64, 256
+MIN_WIDTH, MAX_WIDTH = 48, 256
 
 # A table of fewer rows is trained with smaller steps, down to a point. How far depends on what it
 # holds: categories of few rows are soon learned by heart, while numbers that hang together closely
@@ -20,7 +20,7 @@ LEARNING_RATE, ROWS_FOR_LARGE_STEPS = 4e-3, 10_000
 MIN_LEARNING_RATE = 1.25e-3
 
 # A small table's rows are learned by heart even so; dropout makes that harder.
-ROWS_WITHOUT_DROPOUT, DROPOUT_PER_DECADE, MAX_DROPOUT = 10_000, 0.4, 0.4
+ROWS_WITHOUT_DROPOUT, DROPOUT_PER_DECADE, MAX_DROPOUT = 10_000, 0.4, 0.5
 
 
 class TableSize(NamedTuple):

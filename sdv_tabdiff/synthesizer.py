@@ -109,7 +109,7 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
             ``'residual'`` for residual blocks or ``'mlp'`` for the plain layers of the paper.
             Defaults to ``'residual'``.
         trunk_dims (tuple or None):
-            Widths of the trunk's blocks or layers. Defaults to ``None``: four, of 32 for a small
+            Widths of the trunk's blocks or layers. Defaults to ``None``: four, of 48 for a small
             table to 256 for a large one.
         time_dim (int):
             Width of the time embedding, even. Defaults to 32.
