@@ -4,7 +4,7 @@ import math
 from typing import NamedTuple
 
 # Steps that the default gives to a table: more for a larger one, but never for its rows alone. A
-# small one would only be learned by heart.
+# small one would only be learned by heart, its categories sooner than its numbers.
 STEPS_PER_ROOT_ROW = 45
 STEPS_PER_ROW = 0.3
 MIN_STEPS, MAX_STEPS = 400, 11_000
@@ -19,7 +19,7 @@ MIN_WIDTH, MAX_WIDTH = 48, 256
 LEARNING_RATE, ROWS_FOR_LARGE_STEPS = 4e-3, 10_000
 MIN_LEARNING_RATE = 1.25e-3
 
-# A small table's rows are learned by heart even so; dropout makes that harder.
+# Rows of a small table are learned by heart even so; dropout makes that harder. Numbers need less.
 ROWS_WITHOUT_DROPOUT, DROPOUT_PER_DECADE, MAX_DROPOUT = 10_000, 0.4, 0.5
 
 
@@ -38,7 +38,7 @@ class TableSize(NamedTuple):
 def default_epochs(size: TableSize, batch_size: int) -> int:
     """Largest number of passes over a table."""
     steps = min(STEPS_PER_ROOT_ROW * math.sqrt(size.rows), STEPS_PER_ROW * size.rows)
-    steps = min(max(steps, MIN_STEPS), MAX_STEPS)
+    steps = min(max(steps, MIN_STEPS * (1 + size.number_share)), MAX_STEPS)
     return math.ceil(steps * batch_size / max(size.rows, batch_size))
 
 
@@ -58,4 +58,5 @@ def default_trunk(size: TableSize) -> tuple[int, ...]:
 def default_dropout(size: TableSize) -> float:
     """Share of the units that a training step leaves out."""
     decades = math.log10(ROWS_WITHOUT_DROPOUT / max(size.rows, 1))
-    return min(max(DROPOUT_PER_DECADE * decades, 0.0), MAX_DROPOUT)
+    share = min(max(DROPOUT_PER_DECADE * decades, 0.0), MAX_DROPOUT)
+    return share * (1 - size.number_share / 2)

@@ -48,6 +48,10 @@ def test_steps_are_bounded(num_rows):
     assert MIN_STEPS <= steps_of(num_rows) <= MAX_STEPS + 2 * one_epoch
 
 
+def test_small_tables_of_numbers_get_more_steps_than_those_of_categories():
+    assert steps_of(500, number_share=1.0) > steps_of(500) == MIN_STEPS
+
+
 def test_small_tables_are_trained_with_smaller_steps():
     sizes = (50, 500, 2000, 10_000, 1_000_000)
     rates = [training_of(rows).learning_rate for rows in sizes]
@@ -77,6 +81,7 @@ def test_small_tables_get_dropout():
 
     assert shares[0] >= shares[1] > shares[2] > shares[3] == shares[4] == 0
     assert shares[0] <= 0.5
+    assert training_of(300, number_share=1.0).dropout == shares[1] / 2
     assert training_of(5, dropout=0.1).dropout == 0.1
     assert training_of(5, dropout=0.0).dropout == 0
 
