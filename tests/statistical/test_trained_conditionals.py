@@ -13,6 +13,7 @@ from scipy.stats import norm, truncnorm
 from sdv_tabdiff.diffusion import DenoiserSizes, NoiseSettings, SamplerSettings, TrainingSettings
 from sdv_tabdiff.knowledge import Knowledge, Restriction, Restrictions
 from sdv_tabdiff.model import TabDiff
+from sdv_tabdiff.table import TableCodec
 
 NUM_ROWS = 6000
 NUM_SAMPLES = 4000
@@ -35,10 +36,9 @@ def fitted(frame, categories=(), epochs=120):
             conditional_share=0.75,
         ),
         SamplerSettings(30),
-        max_states=128,
         random_state=0,
     )
-    model.fit(frame, categories)
+    model.fit(frame, TableCodec(categories).fit(frame))
     model.set_random_state(0)
     return model
 
