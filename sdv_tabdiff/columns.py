@@ -86,6 +86,9 @@ class ColumnCodec(Protocol):
     ) -> dict[Any, pd.Series]:
         """The columns that these codes and numbers describe, beside those decoded before."""
 
+    def appearance(self, frame: pd.DataFrame) -> FloatArray:
+        """One number for each row that says what its cell looks like; NaN if it is missing."""
+
     def restrict(self, restriction: Restriction) -> Allowed:
         """Which levels and numbers a restriction allows."""
 
@@ -144,6 +147,11 @@ class CategoryColumn:
     def levels(self) -> list:
         """The levels in the order of their codes; a missing value is ``nan`` and comes last."""
         return [*self._levels, *([np.nan] if self._has_missing else [])]
+
+    def appearance(self, frame: pd.DataFrame) -> FloatArray:
+        """The codes; missing is one of them."""
+        codes, _ = self.encode(frame)
+        return codes.astype(np.float64)
 
     def restrict(self, restriction: Restriction) -> Allowed:
         """The allowed levels; a range says nothing about them."""

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
+from sdv_tabdiff.critic import MIN_ROWS, Critic
 from sdv_tabdiff.diffusion import (
     DenoiserSizes,
     EpochReport,
@@ -25,11 +26,14 @@ from sdv_tabdiff.diffusion import (
 )
 from sdv_tabdiff.knowledge import Knowledge
 from sdv_tabdiff.reports import loss_table, noise_table, postfix
-from sdv_tabdiff.rows import RowSampler
+from sdv_tabdiff.rows import RowSampler, learn_critic
 from sdv_tabdiff.table import TableCodec
 
 # The network that guides, if one is asked for: it has only a few columns to know.
 GUIDE_SIZES = DenoiserSizes(trunk_dims=(128, 128))
+
+# Share of a time limit that is kept for the critic.
+CRITIC_SHARE = 0.15
 
 
 def choose_device(enable_gpu: bool) -> torch.device:
@@ -62,6 +66,9 @@ class TabDiff:
             Seed of the training.
         match_marginals (bool):
             Whether free samples are calibrated to the quantiles of the columns.
+        oversampling (float):
+            Largest number of rows to sample for each row of a free sample, of which a critic
+            chooses. 1 takes every row.
     """
 
     def __init__(
@@ -74,8 +81,10 @@ class TabDiff:
         verbose: bool = False,
         random_state: int | None = None,
         match_marginals: bool = True,
+        oversampling: float = 1.0,
     ):
         self.match_marginals = match_marginals
+        self.oversampling = oversampling
         self.sizes = sizes
         self.noise = noise
         self.training = training
@@ -87,6 +96,7 @@ class TabDiff:
         self._generator: torch.Generator | None = None
         self._network: MixedDiffusion | None = None
         self._guide: Guide | None = None
+        self._critic: Critic | None = None
 
     def fit(
         self, frame: pd.DataFrame, codec: TableCodec, guide_columns: Iterable[Any] = ()
@@ -110,15 +120,18 @@ class TabDiff:
         self.reports = []
         self._network = None
         self._guide = None
+        self._critic = None
         self.codec = codec
         if not self.codec.levels and not self.codec.num_numerical:
             return  # Nothing varies, so there is nothing to learn.
 
         x_num, x_cat = (part.to(device) for part in self.codec.encode(frame))
         self._network = self._build(x_cat, seed).to(device)
-        self._train(self._network, x_num, x_cat, generator, self.reports, 'Training')
-        self._fit_guide(x_num, x_cat, guide_columns, generator)
         self._generator = generator
+        finished = self._train(self._network, x_num, x_cat, generator, self.reports, 'Training')
+        self._fit_guide(x_num, x_cat, guide_columns, generator)
+        if finished and self._wants_critic(len(frame)):
+            self._fit_critic(frame)
 
     def _build(self, x_cat: Tensor, seed: int) -> MixedDiffusion:
         # torch initialises weights from its global generator: borrow it and give it back.
@@ -154,6 +167,31 @@ class TabDiff:
         self._train(guide, *data, generator, [], 'Training the guide')
         self._guide = Guide(guide, numerical, categorical, strength=0.0)
 
+    def _wants_critic(self, num_rows: int) -> bool:
+        return self.oversampling > 1 and num_rows >= MIN_ROWS
+
+    def _training_of(self, num_rows: int) -> TrainingSettings:
+        """How to train, with time left for the critic if there is a limit."""
+        seconds = self.training.max_seconds
+        if seconds is None or not self._wants_critic(num_rows):
+            return self.training
+
+        return replace(self.training, max_seconds=(1 - CRITIC_SHARE) * seconds)
+
+    def _fit_critic(self, frame: pd.DataFrame) -> None:
+        """Train the trees that choose among sampled rows."""
+        seconds = self.training.max_seconds
+        try:
+            self._critic = learn_critic(
+                self._rows(0.0), frame, None if seconds is None else CRITIC_SHARE * seconds
+            )
+        except KeyboardInterrupt:
+            warnings.warn(
+                'Training was interrupted at its last part, which is not needed: samples will take '
+                'every row as it comes.',
+                stacklevel=2,
+            )
+
     def _train(
         self,
         network: MixedDiffusion,
@@ -162,8 +200,10 @@ class TabDiff:
         generator: torch.Generator,
         reports: list[EpochReport],
         title: str,
-    ) -> None:
-        epochs = train(network, x_num, x_cat, self.training, generator)
+    ) -> bool:
+        """Train a network; returns whether it came to its end."""
+        finished = True
+        epochs = train(network, x_num, x_cat, self._training_of(len(x_num)), generator)
         with tqdm(total=self.training.epochs, disable=not self.verbose, unit='epoch') as bar:
             bar.set_description(title)
             try:
@@ -172,6 +212,7 @@ class TabDiff:
                     bar.set_postfix(postfix(report), refresh=False)
                     bar.update(report.epoch - bar.n)
             except KeyboardInterrupt:
+                finished = False
                 warnings.warn(
                     f'{title} was interrupted after {len(reports)} epochs. The best model so far '
                     'is kept and ready to sample from.',
@@ -183,6 +224,7 @@ class TabDiff:
             bar.refresh()
 
         network.requires_grad_(False).eval()
+        return finished
 
     def set_random_state(self, random_state: int) -> None:
         """Start the random numbers of ``sample`` anew from a seed."""
@@ -282,6 +324,8 @@ class TabDiff:
             self._generator,
             self.verbose,
             self.match_marginals,
+            self._critic,
+            self.oversampling,
         )
 
     @property

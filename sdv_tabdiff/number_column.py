@@ -167,6 +167,14 @@ class NumberColumn:
 
         return codes, np.where(has_number, (values - self._mean) / self._scale, np.nan)
 
+    def appearance(self, frame: pd.DataFrame) -> FloatArray:
+        """The values, or the scores if their scale is not known; NaN where missing."""
+        if self.scale is not None:
+            return self.values(frame).numbers
+
+        values, missing = self._read(frame)
+        return np.where(missing, np.nan, values)
+
     def _nearest_states(self, values: FloatArray) -> np.ndarray:
         right = np.searchsorted(self._states, values).clip(max=len(self._states) - 1)
         left = (right - 1).clip(min=0)

@@ -39,6 +39,7 @@ PAPER: dict[str, Any] = {
     'solver': 'heun',
     'stochastic_sampler': True,
     'match_marginals': False,
+    'oversampling': 1.0,
     'max_discrete_values': 0,
 }
 
@@ -93,6 +94,10 @@ _NOT_NEGATIVE = (
     (lambda value: _is_number(value) and 0 <= value < float('inf')),
     'a number of at least 0',
 )
+_AT_LEAST_ONE = (
+    (lambda value: _is_number(value) and 1 <= value < float('inf')),
+    'a number of at least 1',
+)
 _SHARE = (lambda value: _is_number(value) and 0 <= value < 1), 'a number from 0 to below 1'
 _SHARE_OR_ALL = (lambda value: _is_number(value) and 0 <= value <= 1), 'a number from 0 to 1'
 _BOOLEAN = (lambda value: isinstance(value, bool)), 'True or False'
@@ -126,6 +131,7 @@ CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
     'solver': _one_of(SOLVERS),
     'stochastic_sampler': _BOOLEAN,
     'match_marginals': _BOOLEAN,
+    'oversampling': _AT_LEAST_ONE,
     'max_discrete_values': _whole(0),
     'enable_gpu': _BOOLEAN,
     'verbose': _BOOLEAN,

@@ -1,5 +1,7 @@
 """Rows of the processed table from a trained network, in batches, with or without knowledge."""
 
+import math
+import time
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -9,6 +11,7 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
+from sdv_tabdiff.critic import MAX_ROWS, MIN_ROWS, Critic, choose
 from sdv_tabdiff.diffusion import (
     Given,
     Guide,
@@ -34,6 +37,9 @@ MIN_BATCH_ROWS = 64
 # Rows of a batch on a CPU: with more, what the network computes no longer fits into its caches.
 MAX_CPU_ROWS = 2048
 
+# Rows that are chosen at a time, from several times as many: it keeps the memory flat.
+MAX_CHOSEN_ROWS = 2**16
+
 
 class RowSampler:
     """Samples rows of the processed table.
@@ -47,6 +53,8 @@ class RowSampler:
         verbose: Whether to show a progress bar on long work.
         match_marginals: Whether rows that nothing is known of are calibrated, as a whole, to the
             quantiles and the range of each column of the data.
+        critic: What to choose rows by that nothing is known of, or None to take all.
+        max_rows_per_row: Largest number of rows to choose one from.
     """
 
     def __init__(
@@ -58,8 +66,12 @@ class RowSampler:
         generator: torch.Generator,
         verbose: bool = False,
         match_marginals: bool = True,
+        critic: Critic | None = None,
+        max_rows_per_row: float = 1.0,
     ):
         self.match_marginals = match_marginals
+        self.critic = critic
+        self.max_rows_per_row = max_rows_per_row
         self.network = network
         self.codec = codec
         self.settings = settings
@@ -70,19 +82,51 @@ class RowSampler:
 
     def sample(self, num_rows: int, knowledge: Knowledge | None = None) -> pd.DataFrame:
         """Rows of the processed table, with a ``RangeIndex``."""
-        batches = list(self._batches(num_rows, knowledge))
-        if not batches:
+        if num_rows == 0:
             counts = self.codec.num_numerical, len(self.codec.levels)
             return self.codec.decode(*(torch.empty((0, count)) for count in counts))
 
-        x_num, x_cat = (torch.cat(parts).cpu() for parts in zip(*batches))
-        if knowledge is None and self.match_marginals:
-            x_num = self.codec.match_quantiles(x_num, x_cat)
+        if knowledge is not None:
+            return self.codec.decode(*self._draw_all(num_rows, knowledge))
+
+        x_num, x_cat = self._choose(num_rows) if self._is_choosy else self.draw(num_rows)
+        if self.match_marginals:
             features = x_num.shape[1] + x_cat.shape[1]
             uniform = torch.rand((features, 2), device=self.device, generator=self.generator)
             x_num, x_cat = self.codec.cover_ranges(x_num, x_cat, uniform.cpu())
 
         return self.codec.decode(x_num, x_cat)
+
+    @property
+    def _is_choosy(self) -> bool:
+        return self.critic is not None and self.max_rows_per_row > 1
+
+    def draw(self, num_rows: int) -> tuple[Tensor, Tensor]:
+        """Numbers and codes of one free row or more, on the CPU."""
+        x_num, x_cat = self._draw_all(num_rows, None)
+        if self.match_marginals:
+            x_num = self.codec.match_quantiles(x_num, x_cat)
+
+        return x_num, x_cat
+
+    def _draw_all(self, num_rows: int, knowledge: Knowledge | None) -> tuple[Tensor, Tensor]:
+        x_num, x_cat = zip(*self._batches(num_rows, knowledge))
+        return torch.cat(x_num).cpu(), torch.cat(x_cat).cpu()
+
+    def _choose(self, num_rows: int) -> tuple[Tensor, Tensor]:
+        """Numbers and codes of rows that the critic takes for rows of the data."""
+        assert self.critic is not None
+        parts = []
+        for part in slices(num_rows, MAX_CHOSEN_ROWS):
+            count = part.stop - part.start
+            drawn = self.draw(self.critic.rows_for(count, self.max_rows_per_row))
+            weights = self.critic.weights(self.codec.appearance(self.codec.decode(*drawn)))
+            uniform = torch.rand((), device=self.device, generator=self.generator)
+            positions = torch.from_numpy(choose(weights, count, float(uniform)))
+            parts.append([feature[positions] for feature in drawn])
+
+        x_num, x_cat = zip(*parts)
+        return torch.cat(x_num), torch.cat(x_cat)
 
     def level_probabilities(
         self, knowledge: Knowledge, columns: Iterable[Any]
@@ -99,7 +143,7 @@ class RowSampler:
                 self.guide,
                 generator,
             ).cpu()
-            for rows in slices(len(knowledge), self._rows_per_batch())
+            for rows in slices(len(knowledge), self.rows_per_batch())
         ]
         shares = torch.cat(batches).double().exp().numpy()
         return {name: self._shares_of(name, shares) for name in columns}
@@ -112,7 +156,8 @@ class RowSampler:
         position = self.codec.categorical_names.index(name)
         return pd.DataFrame(shares[:, self.network.layout.slice_of(position)], columns=levels)
 
-    def _rows_per_batch(self) -> int:
+    def rows_per_batch(self) -> int:
+        """Rows that are sampled at a time."""
         rows = max(MAX_LOGITS_PER_BATCH // max(self.network.layout.num_logits, 256), 1)
         return min(rows, MAX_CPU_ROWS) if self.device.type == 'cpu' else rows
 
@@ -120,7 +165,7 @@ class RowSampler:
         self, num_rows: int, knowledge: Knowledge | None
     ) -> Iterator[tuple[Tensor, Tensor]]:
         """Sampled rows in batches that keep the memory flat."""
-        batch = self._rows_per_batch()
+        batch = self.rows_per_batch()
         done = 0
         show = self.verbose and num_rows > batch
         with tqdm(total=num_rows, disable=not show, unit='row', desc='Sampling') as bar:
@@ -174,3 +219,35 @@ class RowSampler:
 
     def _run(self, num_rows: int, given: Given | None) -> tuple[Tensor, Tensor]:
         return sample(self.network, num_rows, self.settings, self.generator, given, self.guide)
+
+
+def learn_critic(sampler: RowSampler, frame: pd.DataFrame, seconds: float | None = None) -> Critic:
+    """A critic of what a sampler draws.
+
+    Args:
+        sampler: The sampler.
+        frame: The processed table that its network was trained on.
+        seconds: How long it may take, or None.
+    """
+    started = time.monotonic()
+    count = min(len(frame), MAX_ROWS)
+    if seconds is not None:
+        count = min(count, _rows_within(seconds / 2, sampler))
+
+    made = sampler.codec.appearance(sampler.codec.decode(*sampler.draw(count)))
+    device, generator = sampler.device, sampler.generator
+    chosen = torch.randperm(len(frame), device=device, generator=generator)[:count].cpu().numpy()
+    real = sampler.codec.appearance(frame.iloc[chosen])
+    seed = int(torch.randint(2**31, (), device=device, generator=generator))
+
+    def is_over() -> bool:
+        return seconds is not None and time.monotonic() - started > seconds
+
+    return Critic(seed).fit(real, made, is_over)
+
+
+def _rows_within(seconds: float, sampler: RowSampler) -> int:
+    """How many rows can be drawn in a time, at least ``MIN_ROWS``, by trial."""
+    started = time.monotonic()
+    sampler.draw(MIN_ROWS)
+    return math.ceil(MIN_ROWS * max(1.0, seconds / (time.monotonic() - started) - 1))

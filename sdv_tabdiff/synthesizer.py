@@ -131,6 +131,12 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
             Whether the numbers of ``sample`` are calibrated to the quantiles and the range that
             each column has in the training data: as a whole, from 250 rows on. Rows of conditions
             and imputations never are. Defaults to ``True``.
+        oversampling (float):
+            Largest number of rows that ``sample`` draws for each row that it returns. Boosted trees
+            learn to tell drawn rows from the data's, and rows are kept in proportion to their
+            odds of being real: what looks made up is rare. As many are drawn as the odds ask for,
+            few if the trees hardly see a difference. 1 keeps every row, which is faster. Defaults
+            to 4.0.
         max_discrete_values (int):
             A number with at most this many distinct values is modelled value by value. 0 treats
             every number as continuous. Defaults to 128.
@@ -184,6 +190,7 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
         solver: str = 'multistep',
         stochastic_sampler: bool = False,
         match_marginals: bool = True,
+        oversampling: float = 4.0,
         max_discrete_values: int = 128,
         enable_gpu: bool = True,
         verbose: bool = False,
@@ -223,6 +230,7 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
         self.solver = solver
         self.stochastic_sampler = stochastic_sampler
         self.match_marginals = match_marginals
+        self.oversampling = oversampling
         self.max_discrete_values = max_discrete_values
         self.enable_gpu = enable_gpu
         self.verbose = verbose
@@ -311,6 +319,7 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
             verbose=self.verbose,
             random_state=self.random_state,
             match_marginals=self.match_marginals,
+            oversampling=self.oversampling,
         )
 
     def _checked_guidance_columns(self) -> list[Any]:
@@ -344,6 +353,25 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
         self.sampling_steps = sampling_steps
         if self._model is not None:
             self._model.sampler = self._sampler_settings()
+
+    def set_oversampling(self, oversampling: float) -> None:
+        """Change how many rows ``sample`` may draw for each row that it returns.
+
+        Before or after fitting; what was learned does not depend on it. A synthesizer fitted with
+        ``oversampling=1`` has not learned to choose rows, and keeps every row.
+
+        Args:
+            oversampling (float):
+                Largest number of rows, at least 1. 1 is the fastest.
+
+        Raises:
+            SynthesizerInputError:
+                If it is not such a number.
+        """
+        check_parameters({**self.get_parameters(), 'oversampling': oversampling})
+        self.oversampling = oversampling
+        if self._model is not None:
+            self._model.oversampling = oversampling
 
     def _sampler_settings(self) -> SamplerSettings:
         return SamplerSettings(

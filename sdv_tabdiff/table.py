@@ -11,7 +11,7 @@ from torch import Tensor
 from sdv_tabdiff.columns import CategoryColumn, ColumnCodec
 from sdv_tabdiff.copies import Scale
 from sdv_tabdiff.number_column import NumberColumn
-from sdv_tabdiff.quantiles import MAX_DISCRETE_VALUES
+from sdv_tabdiff.quantiles import MAX_DISCRETE_VALUES, FloatArray
 
 
 class TableCodec:
@@ -213,6 +213,14 @@ class TableCodec:
             data.update(codec.decode(column_codes, column_numbers, data))
 
         return pd.DataFrame(data, index=pd.RangeIndex(len(numbers)), columns=self.columns)
+
+    def appearance(self, frame: pd.DataFrame) -> FloatArray:
+        """A processed table as whoever looks at it sees it: ``(rows, columns)``, NaN for missing.
+
+        Numbers are values where their scale is known, and levels are codes.
+        """
+        columns = [codec.appearance(frame) for codec in self._codecs]
+        return np.stack(columns, axis=1) if columns else np.empty((len(frame), 0))
 
     def _positions(self) -> tuple[dict[Any, int], dict[Any, int]]:
         return (
