@@ -3,9 +3,8 @@
 import math
 from typing import NamedTuple
 
-# Steps that the default gives to a table: more for a larger one, but never for its rows alone. A
-# small one would only be learned by heart, its categories sooner than its numbers.
-STEPS_PER_ROOT_ROW = 45
+# Steps that the default gives to a table, at most: more for a larger one. A small one would only be
+# learned by heart, its categories sooner than its numbers.
 STEPS_PER_ROW = 0.3
 MIN_STEPS, MAX_STEPS = 400, 11_000
 
@@ -19,8 +18,15 @@ MIN_WIDTH, MAX_WIDTH = 48, 256
 LEARNING_RATE, ROWS_FOR_LARGE_STEPS = 4e-3, 10_000
 MIN_LEARNING_RATE = 1.25e-3
 
-# Rows of a small table are learned by heart even so; dropout makes that harder. Numbers need less.
-ROWS_WITHOUT_DROPOUT, DROPOUT_PER_DECADE, MAX_DROPOUT = 10_000, 0.4, 0.5
+# Rows are learned by heart even so; dropout makes that harder, and a large table needs none of it.
+# Numbers need less.
+ROWS_WITHOUT_DROPOUT, DROPOUT_PER_DECADE, MAX_DROPOUT = 150_000, 0.2, 0.5
+
+# Share of what is learned that must hold for held-out rows. Strictest for tables of a medium size:
+# a few held-out rows are no ground to be strict, and very many rows are hardly learned by heart.
+# The demand falls back to the lax one at a third and at three times the strictest size.
+LAX_TRANSFER, STRICT_TRANSFER = 0.4, 0.7
+STRICTEST_ROWS, STRICT_RANGE = 16_000, 3.0
 
 
 class TableSize(NamedTuple):
@@ -37,8 +43,8 @@ class TableSize(NamedTuple):
 
 def default_epochs(size: TableSize, batch_size: int) -> int:
     """Largest number of passes over a table."""
-    steps = min(STEPS_PER_ROOT_ROW * math.sqrt(size.rows), STEPS_PER_ROW * size.rows)
-    steps = min(max(steps, MIN_STEPS * (1 + size.number_share)), MAX_STEPS)
+    steps = max(STEPS_PER_ROW * size.rows, MIN_STEPS * (1 + size.number_share))
+    steps = min(steps, MAX_STEPS)
     return math.ceil(steps * batch_size / max(size.rows, batch_size))
 
 
@@ -60,3 +66,9 @@ def default_dropout(size: TableSize) -> float:
     decades = math.log10(ROWS_WITHOUT_DROPOUT / max(size.rows, 1))
     share = min(max(DROPOUT_PER_DECADE * decades, 0.0), MAX_DROPOUT)
     return share * (1 - size.number_share / 2)
+
+
+def default_min_transfer(size: TableSize) -> float:
+    """Share of what is learned about the rows trained on that must hold for held-out ones."""
+    distance = abs(math.log(max(size.rows, 1) / STRICTEST_ROWS)) / math.log(STRICT_RANGE)
+    return STRICT_TRANSFER - min(distance, 1.0) * (STRICT_TRANSFER - LAX_TRANSFER)

@@ -14,6 +14,7 @@ from sdv_tabdiff.defaults import (
     default_dropout,
     default_epochs,
     default_learning_rate,
+    default_min_transfer,
     default_trunk,
 )
 from sdv_tabdiff.diffusion import (
@@ -74,7 +75,7 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
             ``True``.
         dropout (float or None):
             Share of the network's units that each training step leaves out. Defaults to ``None``:
-            0, and more for a table of less than 10,000 rows.
+            0, and more for a table of less than 150,000 rows.
         loss_balance (str):
             ``'column'`` if every column counts the same in the loss, ``'kind'`` if the numbers
             together count as much as the categories together. Defaults to ``'column'``.
@@ -120,7 +121,7 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
         sigma_max (float):
             Largest noise of the numbers. Defaults to 10.0.
         sampling_steps (int):
-            Steps of the sampler: fewer are faster, more are better. Defaults to 25.
+            Steps of the sampler: fewer are faster, more are better. Defaults to 15.
         solver (str):
             ``'multistep'`` or ``'euler'`` with one network call a step, or ``'heun'`` with two.
             Defaults to ``'multistep'``.
@@ -136,7 +137,7 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
             learn to tell drawn rows from the data's, and rows are kept in proportion to their
             odds of being real: what looks made up is rare. As many are drawn as the odds ask for,
             few if the trees hardly see a difference. 1 keeps every row, which is faster. Defaults
-            to 4.0.
+            to 8.0.
         max_discrete_values (int):
             A number with at most this many distinct values is modelled value by value. 0 treats
             every number as continuous. Defaults to 128.
@@ -186,11 +187,11 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
         learnable_schedules: bool = False,
         sigma_min: float = 0.01,
         sigma_max: float = 10.0,
-        sampling_steps: int = 25,
+        sampling_steps: int = 15,
         solver: str = 'multistep',
         stochastic_sampler: bool = False,
         match_marginals: bool = True,
-        oversampling: float = 4.0,
+        oversampling: float = 8.0,
         max_discrete_values: int = 128,
         enable_gpu: bool = True,
         verbose: bool = False,
@@ -311,6 +312,7 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
                 conditional_share=self.conditional_share,
                 numerical_weight=tuple(self.numerical_loss_weight),
                 categorical_weight=self.categorical_loss_weight,
+                min_transfer=default_min_transfer(size),
                 validation_share=0.1 if self.early_stopping else 0.0,
                 max_seconds=self.max_training_time,
             ),

@@ -32,7 +32,7 @@ class SamplerSettings:
             paper's code. That suits a network which was never trained with clean ones.
     """
 
-    steps: int = 25
+    steps: int = 15
     solver: str = 'multistep'
     stochastic: bool = False
     renoise_known: bool = False

@@ -40,7 +40,7 @@ def usual(synthesizer):
     """The synthesizer, at its usual oversampling again after the test."""
     synthesizer.reset_sampling()
     yield synthesizer
-    synthesizer.set_oversampling(4.0)
+    synthesizer.set_oversampling(8.0)
 
 
 def test_an_edge_that_the_network_blurs_is_sharper_in_chosen_rows(usual):
@@ -118,7 +118,7 @@ def test_a_wrong_number_changes_nothing(usual):
     with pytest.raises(SynthesizerInputError, match="0.5 for parameter 'oversampling'"):
         usual.set_oversampling(0.5)
 
-    assert usual.get_parameters()['oversampling'] == 4.0
+    assert usual.get_parameters()['oversampling'] == 8.0
 
 
 def test_a_time_limit_includes_the_choice():

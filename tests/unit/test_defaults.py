@@ -77,7 +77,7 @@ def test_larger_tables_get_a_wider_network():
 
 
 def test_small_tables_get_dropout():
-    shares = [training_of(rows).dropout for rows in (1, 300, 3000, 10_000, 1_000_000)]
+    shares = [training_of(rows).dropout for rows in (1, 300, 9000, 150_000, 1_000_000)]
 
     assert shares[0] >= shares[1] > shares[2] > shares[3] == shares[4] == 0
     assert shares[0] <= 0.5
