@@ -17,6 +17,7 @@ import torch
 from sklearn.ensemble import HistGradientBoostingClassifier
 from threadpoolctl import threadpool_limits
 
+from sdv_tabdiff.choice import MIN_ROWS_TO_RAKE, Bins, Shares, choose, choose_with_shares
 from sdv_tabdiff.quantiles import FloatArray
 
 # Fewer rows of the data say too little about ratios of densities; more add little.
@@ -33,63 +34,6 @@ CERTAIN_SHARE, MIN_ROWS_PER_ROW = 0.01, 1.25
 
 # The trees look at numbers through so many bins.
 MAX_BINS = 255
-
-# Shares of the data that chosen rows are raked to: of so many intervals of each column, in so many
-# rounds, none of which changes a weight by more than a factor.
-MAX_SHARES, RAKING_ROUNDS, MAX_FACTOR = 100, 12, 2.0
-
-# Shares of fewer rows differ from those of the data by chance, which is theirs to keep.
-MIN_ROWS_TO_RAKE = 20 * MAX_SHARES
-
-
-class Bins:
-    """Intervals of a column of the data, with edges half way between two of its values.
-
-    A sampled number counts as the value of the data next to it. So the trees cannot tell it by
-    decimals that are yet to be rounded.
-
-    Args:
-        values: The column; NaN where it is missing.
-        most: Largest number of intervals.
-    """
-
-    def __init__(self, values: FloatArray, most: int = MAX_BINS):
-        present = np.sort(values[~np.isnan(values)])
-        distinct = np.unique(present)
-        if len(distinct) > most:
-            levels = np.linspace(0, len(present) - 1, most).round().astype(int)
-            lower = np.unique(present[levels])[:-1]
-            upper = distinct[np.searchsorted(distinct, lower, side='right')]
-        else:
-            lower, upper = distinct[:-1], distinct[1:]
-
-        self.edges = lower + (upper - lower) / 2
-
-    def place(self, values: FloatArray) -> FloatArray:
-        """The number of the interval of each value; NaN stays NaN."""
-        return np.where(np.isnan(values), np.nan, np.searchsorted(self.edges, values))
-
-
-class Shares:
-    """How many rows of the data have each value of a column, by intervals.
-
-    Args:
-        values: The column; NaN where it is missing.
-    """
-
-    def __init__(self, values: FloatArray):
-        self._bins = Bins(values, MAX_SHARES)
-        # The last one is that of the missing ones.
-        self._size = len(self._bins.edges) + 2
-        self.wanted = self.count(self.place(values), np.full(len(values), 1 / len(values)))
-
-    def place(self, values: FloatArray) -> np.ndarray:
-        """The interval of each value."""
-        return np.nan_to_num(self._bins.place(values), nan=self._size - 1).astype(np.int64)
-
-    def count(self, places: np.ndarray, weights: FloatArray) -> FloatArray:
-        """Sum of the weights in each interval."""
-        return np.bincount(places, weights, self._size).astype(np.float64)
 
 
 class Critic:
@@ -116,7 +60,7 @@ class Critic:
             made: Sampled rows, likewise.
             is_over: Whether time has run out.
         """
-        self._bins = [Bins(column) for column in real.T]
+        self._bins = [Bins(column, MAX_BINS) for column in real.T]
         self._shares = [Shares(column) for column in real.T]
         features = self._place(np.concatenate([real, made]))
         labels = np.repeat([1, 0], [len(real), len(made)])
@@ -141,25 +85,19 @@ class Critic:
         ]
         return np.stack(columns, axis=1)
 
-    def weights(self, rows: FloatArray) -> FloatArray:
-        """Odds of rows to be of the data, raked to the shares of each column: ``(rows,)``.
+    def choose(self, rows: FloatArray, count: int, uniforms: FloatArray) -> np.ndarray:
+        """Positions of rows that might be of the data.
 
-        Where the data have what is never sampled, odds of rows do not add up to the data: they lean
-        to what both have. Raking (Deming and Stephan 1940) multiplies the weights of each interval
-        of each column in turn, until the weighted rows have the shares of the data.
+        Args:
+            rows: Sampled rows.
+            count: How many to choose, at most as many as there are.
+            uniforms: ``PORTIONS`` uniform draws, from 0 to below 1.
         """
-        weights = np.exp(self.log_odds(rows))
+        odds = np.exp(self.log_odds(rows))
         if len(rows) < MIN_ROWS_TO_RAKE:
-            return weights
+            return choose(odds, count, uniforms[0])
 
-        places = [shares.place(column) for shares, column in zip(self._shares, rows.T)]
-        for _ in range(RAKING_ROUNDS):
-            for shares, place in zip(self._shares, places):
-                found = shares.count(place, weights / weights.sum())
-                factor = shares.wanted / np.maximum(found, 1e-12)
-                weights = weights * factor.clip(1 / MAX_FACTOR, MAX_FACTOR)[place]
-
-        return weights / weights.mean()
+        return choose_with_shares(odds, count, rows, self._shares, uniforms)
 
     def log_odds(self, rows: FloatArray) -> FloatArray:
         """Log odds of rows to be of the data, shape ``(rows,)``; 0 if nothing tells them apart."""
@@ -204,43 +142,3 @@ def grown(
         trees.fit(features, labels)
 
     return trees
-
-
-def choose(weights: FloatArray, count: int, uniform: float) -> np.ndarray:
-    """Positions of rows chosen with probabilities in the ratio of their weights.
-
-    None is chosen twice: where the ratio would ask for that, it is chosen with certainty. The
-    choice is systematic (Madow 1949): one row from each of ``count`` equal parts of the
-    probabilities.
-
-    Args:
-        weights: Weights of the rows.
-        count: Number of rows to choose, at most as many as there are.
-        uniform: A uniform draw, from 0 to below 1.
-
-    Returns:
-        numpy.ndarray:
-            The positions, in increasing order.
-    """
-    cumulative = np.cumsum(inclusion_probabilities(weights, count))
-    # The sum is a whole number up to rounding.
-    cumulative *= count / cumulative[-1]
-    positions = np.searchsorted(cumulative, uniform + np.arange(count), side='right')
-    return np.unique(positions.clip(max=len(weights) - 1))
-
-
-def inclusion_probabilities(weights: FloatArray, count: int) -> FloatArray:
-    """``min(1, c weight)`` with ``c`` such that the sum is ``count``."""
-    # Nothing is ruled out: weights must not vanish for want of digits.
-    weights = np.maximum(weights / weights.max(), 1e-12)
-    # With the k largest certain, c = (count - k) / (sum of the others): the first k that fits.
-    order = np.argsort(-weights)
-    largest = weights[order]
-    rest = np.cumsum(largest[::-1])[::-1]
-    certain = np.arange(count)
-    fits = (count - certain) * largest[:count] <= rest[:count]
-    first = int(np.argmax(fits)) if fits.any() else count
-    if first == count:
-        return (np.argsort(order) < count).astype(np.float64)
-
-    return np.minimum(1.0, weights * (count - first) / rest[first])

@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from sdv_tabdiff.critic import MAX_ROWS, MIN_ROWS, Critic, choose
+from sdv_tabdiff.choice import PORTIONS
+from sdv_tabdiff.critic import MAX_ROWS, MIN_ROWS, Critic
 from sdv_tabdiff.diffusion import (
     Given,
     Guide,
@@ -120,10 +121,10 @@ class RowSampler:
         for part in slices(num_rows, MAX_CHOSEN_ROWS):
             count = part.stop - part.start
             drawn = self.draw(self.critic.rows_for(count, self.max_rows_per_row))
-            weights = self.critic.weights(self.codec.appearance(self.codec.decode(*drawn)))
-            uniform = torch.rand((), device=self.device, generator=self.generator)
-            positions = torch.from_numpy(choose(weights, count, float(uniform)))
-            parts.append([feature[positions] for feature in drawn])
+            rows = self.codec.appearance(self.codec.decode(*drawn))
+            uniforms = torch.rand(PORTIONS, device=self.device, generator=self.generator)
+            positions = self.critic.choose(rows, count, uniforms.cpu().numpy())
+            parts.append([feature[torch.from_numpy(positions)] for feature in drawn])
 
         x_num, x_cat = zip(*parts)
         return torch.cat(x_num), torch.cat(x_cat)

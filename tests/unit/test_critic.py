@@ -3,99 +3,19 @@
 import numpy as np
 import pytest
 import torch
+from scipy.stats import ks_2samp
 
 from sdv_tabdiff import critic as critic_module
-from sdv_tabdiff.critic import (
-    MIN_ROWS_PER_ROW,
-    MIN_ROWS_TO_RAKE,
-    Bins,
-    Critic,
-    choose,
-    grown,
-    inclusion_probabilities,
-    threads,
-)
+from sdv_tabdiff.choice import MIN_ROWS_TO_RAKE, PORTIONS, choose
+from sdv_tabdiff.critic import MIN_ROWS_PER_ROW, Critic, grown, threads
 
 ROWS = 6000
+UNIFORMS = np.random.default_rng(5).random(PORTIONS)
 
 
 def normal(correlation, num_rows=ROWS, seed=0):
     covariance = [[1, correlation], [correlation, 1]]
     return np.random.default_rng(seed).multivariate_normal([0, 0], covariance, num_rows)
-
-
-class TestBins:
-    def test_a_number_counts_as_the_value_next_to_it(self):
-        bins = Bins(np.array([1.0, 2.0, 2.0, 5.0]))
-
-        assert bins.place(np.array([0.0, 1.4, 1.6, 2.2, 3.4, 3.6, 9.0])).tolist() == [
-            *(0, 0, 1, 1, 1, 2, 2)
-        ]
-
-    def test_edges_are_never_at_a_value(self):
-        values = np.round(np.random.default_rng(0).exponential(100, 20_000))
-
-        bins = Bins(values, most=20)
-
-        assert len(bins.edges) < 20
-        assert (bins.edges % 1 == 0.5).all()
-
-    def test_many_values_are_split_evenly(self):
-        values = np.random.default_rng(0).exponential(size=10_000)
-
-        counts = np.bincount(Bins(values, most=10).place(values).astype(int))
-
-        # The smallest value of all is an edge of its own.
-        assert len(counts) == 10
-        assert counts[1:].max() / len(values) == pytest.approx(1 / 9, abs=0.002)
-
-    def test_missing_stays_missing_even_in_an_empty_column(self):
-        assert np.isnan(Bins(np.full(3, np.nan)).place(np.array([np.nan]))).all()
-
-
-class TestInclusionProbabilities:
-    @pytest.mark.parametrize('count', [1, 10, 500, 999, 1000])
-    def test_they_add_up_and_none_exceeds_certainty(self, count):
-        weights = np.random.default_rng(0).lognormal(sigma=2, size=1000)
-
-        found = inclusion_probabilities(weights, count)
-
-        assert found.sum() == pytest.approx(count)
-        assert found.max() <= 1
-        free = found < 1
-        ratios = found[free] / weights[free]
-        assert ratios == pytest.approx(np.full(free.sum(), ratios.mean() if free.any() else 0))
-
-    def test_large_weights_are_certain(self):
-        found = inclusion_probabilities(np.array([1.0, 1e9, 1.0, 1e9]), 3)
-
-        assert found == pytest.approx([0.5, 1, 0.5, 1])
-
-    def test_weights_that_vanish_leave_a_choice(self):
-        found = inclusion_probabilities(np.array([0.0, 1.0, 0.0]), 2)
-
-        assert found == pytest.approx([0.5, 1, 0.5])
-
-
-class TestChoose:
-    @pytest.mark.parametrize('uniform', [0.0, 0.37, 1 - 2**-24])
-    @pytest.mark.parametrize('count', [1, 7, 100])
-    def test_as_many_as_asked_for_and_none_twice(self, count, uniform):
-        weights = np.random.default_rng(0).lognormal(sigma=3, size=100)
-
-        chosen = choose(weights, count, uniform)
-
-        assert len(set(chosen)) == len(chosen) == count
-
-    def test_in_the_ratio_of_the_weights(self):
-        weights = np.random.default_rng(0).lognormal(size=200)
-        draws = (np.arange(4000) + 0.5) / 4000
-
-        chosen = np.concatenate([choose(weights, 50, uniform) for uniform in draws])
-
-        shares = np.bincount(chosen, minlength=200) / 4000
-        # Evenly spaced draws meet each probability to within one of them.
-        assert shares == pytest.approx(inclusion_probabilities(weights, 50), abs=2 / 4000)
 
 
 class TestCritic:
@@ -116,7 +36,7 @@ class TestCritic:
         critic = Critic(0).fit(normal(0.6), normal(0.3, seed=1))
         rows = normal(0.3, critic.rows_for(ROWS, most=10), seed=2)
 
-        chosen = rows[choose(critic.weights(rows), ROWS, 0.5)]
+        chosen = rows[critic.choose(rows, ROWS, UNIFORMS)]
 
         # Standard error 0.01. A smooth difference is what trees of 6,000 rows are worst at: they go
         # most of the way.
@@ -141,26 +61,24 @@ class TestCritic:
         assert critic.rows_per_row > 3
         assert critic.rows_for(10, most=3) == 30
 
-    def test_weights_are_raked_to_the_shares_of_every_column(self):
-        rng = np.random.default_rng(0)
-        real = np.stack([rng.integers(0, 2, ROWS), rng.integers(0, 3, ROWS)], axis=1) * 1.0
-        real[:600, 1] = np.nan
-        critic = Critic(0)
-        critic.fit(real, real)
-        rows = np.stack([rng.random(ROWS) < 0.3, rng.integers(0, 3, ROWS)], axis=1) * 1.0
-        rows[:300, 1] = np.nan
+    def test_the_shares_of_the_data_are_kept(self):
+        real, made = normal(0.6), normal(0.0, seed=1)
+        critic = Critic(0).fit(real, made)
+        rows = normal(0.0, critic.rows_for(ROWS, most=10), seed=2)
 
-        weights = critic.weights(rows)
+        chosen = rows[critic.choose(rows, ROWS, UNIFORMS)]
 
-        assert np.average(rows[:, 0], weights=weights) == pytest.approx(real[:, 0].mean(), abs=1e-4)
-        missing = np.isnan(rows[:, 1])
-        assert np.average(missing, weights=weights) == pytest.approx(0.1, abs=1e-4)
+        # By chance alone they would differ by 0.016 on average: 0.87 sqrt(2 / 6000).
+        for column in range(2):
+            assert ks_2samp(chosen[:, column], real[:, column]).statistic < 0.008
 
-    def test_few_rows_are_not_raked(self):
-        critic = Critic(0).fit(np.repeat([[0.0], [1.0]], 50, axis=0), np.zeros((100, 1)))
-        rows = np.zeros((10, 1))
+    def test_few_rows_are_chosen_by_their_odds_alone(self):
+        critic = Critic(0).fit(normal(0.8), normal(0.0, seed=1))
+        rows = normal(0.0, MIN_ROWS_TO_RAKE - 1, seed=2)
 
-        assert critic.weights(rows) == pytest.approx(np.exp(critic.log_odds(rows)))
+        found = critic.choose(rows, 500, UNIFORMS)
+
+        assert found.tolist() == choose(np.exp(critic.log_odds(rows)), 500, UNIFORMS[0]).tolist()
 
     def test_missing_cells_and_constant_columns_are_no_obstacle(self):
         real, made = normal(0.5), normal(0.5, seed=1)
