@@ -24,9 +24,9 @@ from sdv_tabdiff.quantiles import FloatArray
 MIN_ROWS, MAX_ROWS = 2000, 50_000
 
 # Trees are added as long as they help on held-out rows of both kinds.
-MAX_TREES, TREES_AT_A_TIME = 2000, 200
+MAX_TREES, TREES_AT_A_TIME = 3000, 200
 LEAVES, LEARNING_RATE = 31, 0.1
-HELD_OUT_SHARE, PATIENCE = 0.15, 30
+HELD_OUT_SHARE, PATIENCE = 0.15, 100
 
 # This share of the sampled rows may look so real that they are kept with certainty. A few more
 # rows than wanted are sampled in any case: there must be some to choose from.
