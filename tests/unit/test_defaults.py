@@ -7,12 +7,14 @@ from sdv.metadata import Metadata
 
 from sdv_tabdiff import PAPER, TabDiffSynthesizer
 from sdv_tabdiff.defaults import (
+    LAX_TRANSFER,
     LEARNING_RATE,
     MAX_STEPS,
     MAX_WIDTH,
     MIN_LEARNING_RATE,
     MIN_STEPS,
     MIN_WIDTH,
+    STRICT_TRANSFER,
     TableSize,
 )
 
@@ -84,6 +86,17 @@ def test_small_tables_get_dropout():
     assert training_of(300, number_share=1.0).dropout == shares[1] / 2
     assert training_of(5, dropout=0.1).dropout == 0.1
     assert training_of(5, dropout=0.0).dropout == 0
+
+
+def test_the_end_of_the_training_is_strictest_for_tables_of_a_medium_size():
+    sizes = (1, 1000, 5000, 9000, 16_000, 30_000, 100_000, 20_000_000)
+    demands = [training_of(rows).min_transfer for rows in sizes]
+
+    assert demands[:4] == sorted(demands[:4])
+    assert demands[4:] == sorted(demands[4:], reverse=True)
+    assert demands[4] == max(demands) == STRICT_TRANSFER
+    assert demands[0] == demands[1] == demands[6] == demands[7] == LAX_TRANSFER
+    assert LAX_TRANSFER < demands[3] < STRICT_TRANSFER
 
 
 @pytest.mark.parametrize('num_rows', [50, 1_000_000])
