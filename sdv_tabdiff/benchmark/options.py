@@ -17,6 +17,8 @@ from sdv_tabdiff.benchmark.quality_options import add_quality, run_quality
 if TYPE_CHECKING:
     import pandas as pd
 
+    from sdv_tabdiff.benchmark.tables import BenchmarkTable
+
 FORMS, TASKS, PEERS = ('hidden', 'network'), ('target', 'cells'), ('GaussianCopula', 'CTGAN')
 
 
@@ -47,6 +49,8 @@ def add_commands(commands: Any, run: Callable[[argparse.Namespace], int]) -> Non
         command.add_argument('--epochs', type=at_least(int, 1), help=argparse.SUPPRESS)
         add_output_options(command)
         command.set_defaults(run=run, measure=measure)
+
+    _add_profile(commands).set_defaults(run=run, measure=_profile)
 
 
 def _add_imputation(commands: Any) -> argparse.ArgumentParser:
@@ -165,6 +169,32 @@ def _add_steps(commands: Any) -> argparse.ArgumentParser:
     return command
 
 
+def _add_profile(commands: Any) -> argparse.ArgumentParser:
+    command = commands.add_parser(
+        'benchmark-profile',
+        help='measure where the time of TabDiff goes',
+        description='Train TabDiff for a few epochs on each table and sample as many rows, without '
+        'early stopping and without a choice among the rows, and measure how much of the time '
+        "the kinds of torch's operators take. Results are saved row by row, and a run that is "
+        'started again goes on where it was.',
+    )
+    _add_data(command)
+    add_table_options(command)
+    _add_lists(command, [('seeds', at_least(int, 0), '0', 'random seeds')])
+    numbers = [
+        ('epochs', 5, 'epochs to measure (default: %(default)s)'),
+        ('threads', None, 'threads (default: as many as torch likes)'),
+        ('max-rows', None, 'largest number of training rows (default: all)'),
+    ]
+    for name, default, text in numbers:
+        command.add_argument(
+            f'--{name}', type=at_least(int, 1), default=default, metavar='N', help=text
+        )
+
+    add_output_options(command)
+    return command
+
+
 def _peers(text: str) -> list[str]:
     return listed(one_of(PEERS))(text) if text else []
 
@@ -178,8 +208,7 @@ def _imputation(options: argparse.Namespace) -> tuple[str, int]:
     from sdv_tabdiff.benchmark import imputation, tables
     from sdv_tabdiff.benchmark.provenance import provenance
 
-    names = options.tables or tables.table_names(options.data)
-    loaded = [tables.load_table(options.data, name, dict(options.target)) for name in names]
+    loaded = _tables(options)
     aimless = [table.name for table in loaded if table.target is None]
     if options.task == 'target' and aimless:
         raise tables.BenchmarkError(f'Give the targets of {", ".join(aimless)} with --target.')
@@ -218,14 +247,28 @@ def _conditions(options: argparse.Namespace) -> tuple[str, int]:
 
 
 def _steps(options: argparse.Namespace) -> tuple[str, int]:
-    from sdv_tabdiff.benchmark import steps, tables
+    from sdv_tabdiff.benchmark import steps
     from sdv_tabdiff.benchmark.provenance import provenance
 
-    names = options.tables or tables.table_names(options.data)
-    loaded = [tables.load_table(options.data, name, dict(options.target)) for name in names]
     plan = steps.Plan(options.steps, options.seeds, options.max_rows, _parameters(options))
-    frame = steps.run(loaded, plan, options.output)
+    frame = steps.run(_tables(options), plan, options.output)
     return f'{provenance(options)}\n\n{steps.report(frame)}', int((frame['problem'] != '').sum())
+
+
+def _profile(options: argparse.Namespace) -> tuple[str, int]:
+    from sdv_tabdiff.benchmark import profile
+    from sdv_tabdiff.benchmark.provenance import provenance
+
+    plan = profile.Plan(options.epochs, options.seeds, options.max_rows, options.threads)
+    frame = profile.run(_tables(options), plan, options.output)
+    return f'{provenance(options)}\n\n{profile.report(frame)}', int((frame['problem'] != '').sum())
+
+
+def _tables(options: argparse.Namespace) -> 'list[BenchmarkTable]':
+    from sdv_tabdiff.benchmark import tables
+
+    names = options.tables or tables.table_names(options.data)
+    return [tables.load_table(options.data, name, dict(options.target)) for name in names]
 
 
 def _failures(frame: 'pd.DataFrame') -> int:

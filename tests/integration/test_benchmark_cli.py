@@ -237,3 +237,21 @@ class TestConditions:
             main(['benchmark-conditions', '--peers', 'TVAE'])
 
         assert "'TVAE' is none of GaussianCopula, CTGAN" in capsys.readouterr().err
+
+
+class TestStepsAndProfile:
+    def test_steps(self, folder, capsys):
+        arguments = ['--data', folder, '--epochs', '2', '--steps', '2,5', '--output', 'out']
+
+        assert main(['benchmark-steps', *arguments]) == 0
+
+        assert '| steps | shape error' in capsys.readouterr().out
+        assert pd.read_csv('out/steps.csv')['steps'].tolist() == [2, 5]
+
+    def test_profile(self, folder, capsys):
+        arguments = ['--data', folder, '--epochs', '2', '--threads', '1', '--output', 'out']
+
+        assert main(['benchmark-profile', *arguments]) == 0
+
+        assert '| part ' in capsys.readouterr().out
+        assert (pd.read_csv('out/profile.csv')['milliseconds'] > 0).all()
