@@ -1,12 +1,13 @@
 """The choice of rows in proportion to weights, such that they have the shares of the data."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
 from sdv_tabdiff.quantiles import FloatArray
 
-# Intervals of a column that the shares of the data are counted in.
+# Intervals of a column that the shares of the data are counted in: a byte must hold their number.
 MAX_SHARES = 100
 
 # Shares of fewer rows differ from those of the data by chance, which is theirs to keep.
@@ -63,7 +64,7 @@ class Shares:
 
     def place(self, values: FloatArray) -> np.ndarray:
         """The interval of each value."""
-        return np.nan_to_num(self._bins.place(values), nan=self._size - 1).astype(np.int64)
+        return np.nan_to_num(self._bins.place(values), nan=self._size - 1).astype(np.uint8)
 
     def count(self, places: np.ndarray, weights: FloatArray) -> FloatArray:
         """Sum of the weights in each interval."""
@@ -89,8 +90,11 @@ def choose(weights: FloatArray, count: int, uniform: float) -> np.ndarray:
     cumulative = np.cumsum(inclusion_probabilities(weights, count))
     # The sum is a whole number up to rounding.
     cumulative *= count / cumulative[-1]
-    positions = np.searchsorted(cumulative, uniform + np.arange(count), side='right')
-    return np.unique(positions.clip(max=len(weights) - 1))
+    order = np.arange(count)
+    positions = np.searchsorted(cumulative, uniform + order, side='right')
+    # Rounding may let two fall into one row: the second moves on to the next.
+    positions = np.maximum.accumulate(positions - order) + order
+    return np.minimum(positions, len(weights) - count + order)
 
 
 def choose_with_shares(
@@ -123,12 +127,15 @@ def choose_with_shares(
     left = np.arange(len(rows))
     chosen: list[np.ndarray] = []
     probabilities = inclusion_probabilities(weights, count)
-    for portion, uniform in enumerate(uniforms):
+    for portion, uniform in enumerate(uniforms, start=1):
         missing = count - sum(map(len, chosen))
-        rounds = FURTHER_ROUNDS if portion else FIRST_ROUNDS
+        if not missing:
+            break
+
+        rounds = FIRST_ROUNDS if portion == 1 else FURTHER_ROUNDS
         here = [place[left] for place in places]
         probabilities = rake(probabilities, missing, here, wanted, rounds)
-        size = missing if portion == len(uniforms) - 1 else missing // 2
+        size = missing if portion == len(uniforms) else math.ceil(missing / 2)
         taken = choose(probabilities, size, uniform)
         chosen.append(left[taken])
         wanted = [

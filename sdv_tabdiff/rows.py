@@ -38,8 +38,9 @@ MIN_BATCH_ROWS = 64
 # Rows of a batch on a CPU: with more, what the network computes no longer fits into its caches.
 MAX_CPU_ROWS = 2048
 
-# Rows that are chosen at a time, from several times as many: it keeps the memory flat.
-MAX_CHOSEN_ROWS = 2**16
+# Rows that are chosen at a time, and features of the rows that they are chosen from: it keeps the
+# memory flat. Sixteen million floats are 128 MiB.
+MAX_CHOSEN_ROWS, MAX_CHOSEN_FEATURES = 2**16, 2**24
 
 
 class RowSampler:
@@ -118,7 +119,7 @@ class RowSampler:
         """Numbers and codes of rows that the critic takes for rows of the data."""
         assert self.critic is not None
         parts = []
-        for part in slices(num_rows, MAX_CHOSEN_ROWS):
+        for part in slices(num_rows, self.rows_per_choice()):
             count = part.stop - part.start
             drawn = self.draw(self.critic.rows_for(count, self.max_rows_per_row))
             rows = self.codec.appearance(self.codec.decode(*drawn))
@@ -128,6 +129,14 @@ class RowSampler:
 
         x_num, x_cat = zip(*parts)
         return torch.cat(x_num), torch.cat(x_cat)
+
+    def rows_per_choice(self) -> int:
+        """Rows that are chosen at a time."""
+        assert self.critic is not None
+        features = self.codec.num_numerical + len(self.codec.levels)
+        drawn = self.critic.rows_for(MAX_CHOSEN_ROWS, self.max_rows_per_row)
+        share = min(1.0, MAX_CHOSEN_FEATURES / (features * drawn))
+        return max(1, math.floor(share * MAX_CHOSEN_ROWS))
 
     def level_probabilities(
         self, knowledge: Knowledge, columns: Iterable[Any]

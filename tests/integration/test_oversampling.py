@@ -69,8 +69,11 @@ def test_samples_repeat_after_a_reset_and_differ_otherwise(usual):
     pd.testing.assert_frame_equal(usual.sample(300), first)
 
 
-def test_large_samples_are_chosen_part_by_part(usual, monkeypatch):
-    monkeypatch.setattr(rows_module, 'MAX_CHOSEN_ROWS', 700)
+@pytest.mark.parametrize(
+    ('limit', 'most'), [('MAX_CHOSEN_ROWS', 700), ('MAX_CHOSEN_FEATURES', 900)]
+)
+def test_large_samples_are_chosen_part_by_part(usual, monkeypatch, limit, most):
+    monkeypatch.setattr(rows_module, limit, most)
 
     sample = usual.sample(2000)
 

@@ -77,6 +77,13 @@ class TestChoose:
 
         assert len(set(chosen)) == len(chosen) == count
 
+    def test_rounding_makes_no_row_come_twice(self):
+        # Certain rows first, so that the draws fall on the very edges between them.
+        weights = np.concatenate([np.full(50, 1e6), np.random.default_rng(0).random(1000)])
+
+        for count in range(60, 160):
+            assert len(set(choose(weights, count, 0.0))) == count
+
     def test_in_the_ratio_of_the_weights(self):
         weights = np.random.default_rng(0).lognormal(size=200)
         draws = (np.arange(4000) + 0.5) / 4000
@@ -169,6 +176,12 @@ class TestChooseWithShares:
         # Two thirds by weight, whatever the shares: the sign of the product is independent of both
         # columns. Standard error of 20 choices of 3,000 rows: 0.002 at most.
         assert np.mean(shares) == pytest.approx(2 / 3, abs=0.008)
+
+    @pytest.mark.parametrize('count', [1, 2, 31, 64])
+    def test_few_rows(self, count):
+        found, _ = self.choose(np.ones(500), self.table(500, 0.5, seed=2), count=count)
+
+        assert len(set(found)) == count
 
     def test_as_many_as_there_are(self):
         found, _ = self.choose(np.ones(3000), self.table(3000, 0.3, seed=2))
