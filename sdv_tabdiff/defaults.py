@@ -18,9 +18,10 @@ MIN_WIDTH, MAX_WIDTH = 48, 256
 LEARNING_RATE, ROWS_FOR_LARGE_STEPS = 4e-3, 10_000
 MIN_LEARNING_RATE = 1.25e-3
 
-# Rows are learned by heart even so; dropout makes that harder, and a large table needs none of it.
-# Numbers need less.
+# Rows are learned by heart even so; dropout makes that harder, and a large table needs none of it. A
+# table of numbers counts as one that is so many times as large, and is given half as much at most.
 ROWS_WITHOUT_DROPOUT, DROPOUT_PER_DECADE, MAX_DROPOUT = 150_000, 0.2, 0.5
+ROWS_FOR_NUMBERS = 15
 
 # Share of what is learned that must hold for held-out rows. Strictest for tables of a medium size:
 # a few held-out rows are no ground to be strict, and very many rows are hardly learned by heart.
@@ -63,9 +64,9 @@ def default_trunk(size: TableSize) -> tuple[int, ...]:
 
 def default_dropout(size: TableSize) -> float:
     """Share of the units that a training step leaves out."""
-    decades = math.log10(ROWS_WITHOUT_DROPOUT / max(size.rows, 1))
-    share = min(max(DROPOUT_PER_DECADE * decades, 0.0), MAX_DROPOUT)
-    return share * (1 - size.number_share / 2)
+    rows = max(size.rows, 1) * ROWS_FOR_NUMBERS**size.number_share
+    share = DROPOUT_PER_DECADE * math.log10(ROWS_WITHOUT_DROPOUT / rows)
+    return min(max(share, 0.0), MAX_DROPOUT * (1 - size.number_share / 2))
 
 
 def default_min_transfer(size: TableSize) -> float:

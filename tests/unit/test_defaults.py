@@ -84,6 +84,7 @@ def test_small_tables_get_dropout():
     assert shares[0] >= shares[1] > shares[2] > shares[3] == shares[4] == 0
     assert shares[0] <= 0.5
     assert training_of(300, number_share=1.0).dropout == shares[1] / 2
+    assert training_of(10_000, number_share=1.0).dropout == pytest.approx(0)
     assert training_of(5, dropout=0.1).dropout == 0.1
     assert training_of(5, dropout=0.0).dropout == 0
 
