@@ -18,8 +18,8 @@ MIN_WIDTH, MAX_WIDTH = 48, 256
 LEARNING_RATE, ROWS_FOR_LARGE_STEPS = 4e-3, 10_000
 MIN_LEARNING_RATE = 1.25e-3
 
-# Rows are learned by heart even so; dropout makes that harder, and a large table needs none of it. A
-# table of numbers counts as one that is so many times as large, and is given half as much at most.
+# Rows are learned by heart even so; dropout makes that harder, and a large table needs none of it.
+# A table of numbers counts as one that is so many times as large, and gets half as much at most.
 ROWS_WITHOUT_DROPOUT, DROPOUT_PER_DECADE, MAX_DROPOUT = 150_000, 0.2, 0.5
 ROWS_FOR_NUMBERS = 15
 
