@@ -4,11 +4,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
-from sdv.errors import InvalidDataError, NotFittedError, SynthesizerInputError
+from sdv.errors import InvalidDataError, SynthesizerInputError
 
-from sdv_tabdiff import plots, routing
-from sdv_tabdiff.conditional import ConditionalSynthesizer
+from sdv_tabdiff import routing
 from sdv_tabdiff.defaults import (
     TableSize,
     default_dropout,
@@ -26,9 +24,8 @@ from sdv_tabdiff.diffusion import (
 )
 from sdv_tabdiff.model import TabDiff
 from sdv_tabdiff.parameters import check_parameters
-from sdv_tabdiff.sdv_versions import (
-    ProcessingError,
-)
+from sdv_tabdiff.reporting import ReportingSynthesizer
+from sdv_tabdiff.sdv_versions import ProcessingError
 from sdv_tabdiff.table import TableCodec
 from sdv_tabdiff.transformers import (
     CategoryCodes,
@@ -41,7 +38,7 @@ class EmptyTableError(InvalidDataError, ValueError):
     """The table has no rows. SDV itself raises a ``ValueError`` here, so it is one as well."""
 
 
-class TabDiffSynthesizer(ConditionalSynthesizer):
+class TabDiffSynthesizer(ReportingSynthesizer):
     """Synthesizer for single tables with a mixed-type diffusion model (TabDiff, ICLR 2025).
 
     ``fit`` takes a DataFrame or a dictionary of one, and the sampling methods return the same kind
@@ -379,84 +376,3 @@ class TabDiffSynthesizer(ConditionalSynthesizer):
         return SamplerSettings(
             steps=self.sampling_steps, solver=self.solver, stochastic=self.stochastic_sampler
         )
-
-    def _fitted_model(self, what: str) -> TabDiff | None:
-        if not self._fitted:
-            raise NotFittedError(
-                f'{what} are not available yet. Please fit your synthesizer first.'
-            )
-
-        return self._model
-
-    def get_loss_values(self) -> pd.DataFrame:
-        """Get the losses of each epoch.
-
-        Returns:
-            pandas.DataFrame:
-                Per epoch the training and the validation loss, in total and split into its
-                numerical and its categorical part. The validation loss is missing if no rows are
-                held out.
-
-        Raises:
-            NotFittedError:
-                If the synthesizer has not been fitted.
-        """
-        model = self._fitted_model('Loss values')
-        return model.loss_values if model else self._new_model(TableSize(1)).loss_values
-
-    def get_loss_values_plot(self, title: str = 'TabDiff loss function') -> go.Figure:
-        """Plot the losses of each epoch.
-
-        Args:
-            title (str):
-                Title of the figure.
-
-        Returns:
-            plotly.graph_objects.Figure:
-                The figure.
-
-        Raises:
-            NotFittedError:
-                If the synthesizer has not been fitted.
-        """
-        return plots.loss_plot(self.get_loss_values(), title)
-
-    def get_noise_schedules(self) -> pd.DataFrame:
-        """Get the noise schedule of each column.
-
-        Returns:
-            pandas.DataFrame:
-                For each column that the model sees as a number the exponent ``rho`` of its
-                power-mean schedule, for each that it sees as a category the exponent ``k`` of its
-                log-linear schedule. A number with states (repeated values, missing ones) has both.
-
-        Raises:
-            NotFittedError:
-                If the synthesizer has not been fitted.
-        """
-        noise = self._noise_levels(num_times=2)
-        return noise.drop_duplicates(['Column', 'Kind'])[
-            ['Column', 'Kind', 'Exponent']
-        ].reset_index(drop=True)
-
-    def get_noise_schedules_plot(self, title: str = 'TabDiff noise schedules') -> go.Figure:
-        """Plot the noise of each column against time.
-
-        Args:
-            title (str):
-                Title of the figure.
-
-        Returns:
-            plotly.graph_objects.Figure:
-                The figure.
-
-        Raises:
-            NotFittedError:
-                If the synthesizer has not been fitted.
-        """
-        return plots.noise_plot(self._noise_levels(num_times=101), title)
-
-    def _noise_levels(self, num_times: int) -> pd.DataFrame:
-        model = self._fitted_model('Noise schedules') or self._new_model(TableSize(1))
-        noise = model.noise_levels(np.linspace(0, 1, num_times))
-        return noise.assign(Column=noise['Column'].replace(self._column_names))
