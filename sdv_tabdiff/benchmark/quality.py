@@ -1,5 +1,6 @@
 """How good the rows of synthesizers are, and what they cost: tables x synthesizers x seeds."""
 
+import contextlib
 import hashlib
 import json
 import os
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from threadpoolctl import threadpool_limits
 
 from sdv_tabdiff.benchmark.results import PROBLEM, Job, ResultFile, run_jobs
 from sdv_tabdiff.benchmark.synthesizers import BOOTSTRAP, DEFAULT_NAMES, TABDIFF, Variant
@@ -19,6 +21,7 @@ from sdv_tabdiff.benchmark.tables import BenchmarkTable, half_of
 from sdv_tabdiff.benchmark.worker import NOTE, RUN, Assignment, read_synthetic
 from sdv_tabdiff.evaluation import MEASURES, dcr_share, evaluate
 from sdv_tabdiff.evaluation.summary import NOTHING
+from sdv_tabdiff.evaluation.trees import NotInstalledError, tree_models
 
 # Filling in needs the fitted synthesizer, so the process that fits does it.
 IMPUTATION, DCR = 'imputation', 'dcr_share'
@@ -168,7 +171,19 @@ def _job(
         threads=plan.threads,
         impute=IMPUTATION in plan.measures and table.target is not None,
     )
-    return Job(file, key, partial(_measure, table, assignment, plan, folder))
+    return Job(file, key, partial(_within_threads, table, assignment, plan, folder))
+
+
+def _within_threads(
+    table: BenchmarkTable, assignment: Assignment, plan: Plan, folder: Path
+) -> dict[str, Any]:
+    # A limit reaches the threads of libraries that are there already.
+    with contextlib.suppress(NotInstalledError):
+        tree_models()
+
+    # Trees of two processes that each claim all cores wait for each other most of the time.
+    with threadpool_limits(plan.threads):
+        return _measure(table, assignment, plan, folder)
 
 
 def _measure(

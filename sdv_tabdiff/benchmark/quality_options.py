@@ -87,8 +87,8 @@ def _add_sizes(command: argparse.ArgumentParser) -> None:
         '--threads',
         type=at_least(int, 1),
         metavar='N',
-        help='threads that each fit may use, as when several commands share a machine (default: '
-        'one for each core)',
+        help='threads that each fit and each measure may use, as when several commands share a '
+        'machine (default: one for each core)',
     )
     command.add_argument(
         '--max-rows', type=at_least(int, 4), metavar='N', help='largest number of training rows'

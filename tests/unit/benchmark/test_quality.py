@@ -1,11 +1,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+from threadpoolctl import threadpool_info
 
 from sdv_tabdiff.benchmark import quality, worker
 from sdv_tabdiff.benchmark.quality import Plan, run
 from sdv_tabdiff.benchmark.synthesizers import Variant
 from sdv_tabdiff.benchmark.tables import load_table
+from sdv_tabdiff.evaluation import evaluate
 
 from .folders import animals, write_table
 
@@ -171,6 +173,23 @@ def test_a_measure_without_its_library_is_tried_again(folder, table, processes, 
     assert frame['problem'][0] == ''
     assert frame['c2st_boosted'].notna().all()
     assert len(processes) == 1
+
+
+def test_a_limit_of_threads_reaches_the_measures(folder, table, processes, tmp_path, monkeypatch):
+    threads = []
+
+    def watched(*args, **options):
+        threads.append({library['num_threads'] for library in threadpool_info()})
+        return evaluate(*args, **options)
+
+    monkeypatch.setattr(quality, 'evaluate', watched)
+    before = threadpool_info()
+    run([table], plan(folder, synthesizers=[], threads=1), tmp_path / 'out')
+
+    assert threads == [{1}]
+    assert [library['num_threads'] for library in threadpool_info()][: len(before)] == [
+        library['num_threads'] for library in before
+    ]
 
 
 def test_a_limit_of_threads_reaches_the_process(folder, table, tmp_path, monkeypatch):
