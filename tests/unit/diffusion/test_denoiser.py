@@ -8,6 +8,7 @@ from sdv_tabdiff.diffusion.denoiser import (
     c_in,
     c_out,
     c_skip,
+    dropout,
     sinusoidal_embedding,
 )
 
@@ -173,6 +174,24 @@ class TestRoles:
 
 
 @pytest.mark.parametrize('sizes', SIZES.values(), ids=SIZES)
+@pytest.mark.parametrize('dtype', [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize('share', [0.1, 0.5, 0.999])
+def test_dropout_leaves_out_its_share_and_keeps_the_mean(share, dtype):
+    torch.manual_seed(0)
+    x = torch.ones(1001, 333, dtype=dtype)
+
+    kept = dropout(x, share, training=True)
+
+    exact = min(round(256 * share), 255) / 256
+    spread = (exact * (1 - exact) / x.numel()) ** 0.5
+    assert (kept == 0).float().mean().item() == pytest.approx(exact, abs=4 * spread)
+    # Also for every eighth unit, as eight of them share a random word.
+    for unit in range(8):
+        part = (kept.flatten()[unit::8] == 0).float().mean().item()
+        assert part == pytest.approx(exact, abs=4 * spread * 8**0.5)
+    assert kept.max().item() == pytest.approx(1 / (1 - exact), rel=0.01)
+
+
 def test_dropout_is_for_training_only(sizes):
     denoiser = build(2, [3], sizes)
     rows = torch.randn(6, 2), torch.randint(0, 3, (6, 1)), torch.ones(1, 2), torch.ones(1, 1)
