@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 # Steps that the default gives to a table, at most: more for a larger one. A small one would only be
 # learned by heart, its categories sooner than its numbers.
-STEPS_PER_ROW = 0.3
+STEPS_PER_ROW = 0.27
 MIN_STEPS, MAX_STEPS = 400, 11_000
 
 # A larger table affords a wider network; in a small one, a wide network finds the rows themselves.

@@ -173,7 +173,6 @@ class TestRoles:
         assert not torch.allclose(noisy, known)
 
 
-@pytest.mark.parametrize('sizes', SIZES.values(), ids=SIZES)
 @pytest.mark.parametrize('dtype', [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize('share', [0.1, 0.5, 0.999])
 def test_dropout_leaves_out_its_share_and_keeps_the_mean(share, dtype):
@@ -192,6 +191,7 @@ def test_dropout_leaves_out_its_share_and_keeps_the_mean(share, dtype):
     assert kept.max().item() == pytest.approx(1 / (1 - exact), rel=0.01)
 
 
+@pytest.mark.parametrize('sizes', SIZES.values(), ids=SIZES)
 def test_dropout_is_for_training_only(sizes):
     denoiser = build(2, [3], sizes)
     rows = torch.randn(6, 2), torch.randint(0, 3, (6, 1)), torch.ones(1, 2), torch.ones(1, 1)
