@@ -263,7 +263,8 @@ class TabDiffSynthesizer(ReportingSynthesizer):
 
     def _fit(self, processed_data: pd.DataFrame) -> None:
         codec = self._new_codec(processed_data).fit(processed_data)
-        model = self._new_model(TableSize(len(processed_data), codec.number_share))
+        size = TableSize(len(processed_data), codec.number_share, processed_data.shape[1])
+        model = self._new_model(size)
         guided = routing.outputs_of(self._checked_guidance_columns(), self._field_transformers())
         try:
             model.fit(processed_data, codec, guided)
