@@ -4,8 +4,8 @@ import math
 from typing import NamedTuple
 
 # Steps that the default gives to a table, at most: more for a larger one, and for one of more
-# columns, which has more to learn. A small one would only be learned by heart, its categories sooner
-# than its numbers.
+# columns, which has more to learn. A small one would only be learned by heart, its categories
+# sooner than its numbers.
 STEPS_PER_ROW, STEPS_PER_CELL, MAX_STEPS_PER_ROW = 0.18, 0.002, 0.3
 MIN_STEPS, MAX_STEPS = 400, 11_000
 

@@ -21,9 +21,9 @@ TIE = 0.003
 MAX_GRADIENT_NORM = 1.0
 
 # To orthogonalise a square matrix of width w takes 18 w^3 operations, beside 6 w^2 for each row of
-# the batch: a fifth of those for a matrix as wide as this share of the batch. Wider ones take turns,
-# so that it stays at that.
-CHEAP_WIDTH = 1 / 16
+# the batch. Matrices take a turn for each so many units of width, which keeps that at a fifth of
+# the usual batch's.
+WIDTH_PER_TURN = 64
 
 # After a non-finite loss: how much smaller the steps become, and how often that is tried.
 CAUTION = 0.3
@@ -105,7 +105,7 @@ def new_optimizers(
     if not matrices:
         return [adam]
 
-    turns = max(1, int(matrices[-1].shape[0] / (CHEAP_WIDTH * settings.batch_size)))
+    turns = max(1, matrices[-1].shape[0] // WIDTH_PER_TURN)
     return [adam, Muon(matrices, settings.learning_rate, turns=turns)]
 
 

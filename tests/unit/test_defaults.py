@@ -19,10 +19,11 @@ from sdv_tabdiff.defaults import (
 )
 
 
-def model_of(num_rows, number_share=0.0, **parameters):
-    columns = {'columns': {'number': {'sdtype': 'numerical'}}}
-    metadata = Metadata.load_from_dict({'tables': {'table': columns}})
-    return TabDiffSynthesizer(metadata, **parameters)._new_model(TableSize(num_rows, number_share))
+def model_of(num_rows, number_share=0.0, columns=1, **parameters):
+    described = {'columns': {'number': {'sdtype': 'numerical'}}}
+    metadata = Metadata.load_from_dict({'tables': {'table': described}})
+    size = TableSize(num_rows, number_share, columns)
+    return TabDiffSynthesizer(metadata, **parameters)._new_model(size)
 
 
 def training_of(num_rows, **parameters):
@@ -48,6 +49,14 @@ def test_steps_are_bounded(num_rows):
     one_epoch = math.ceil(num_rows / training_of(num_rows).batch_size)
 
     assert MIN_STEPS <= steps_of(num_rows) <= MAX_STEPS + 2 * one_epoch
+
+
+def test_tables_of_more_columns_get_more_steps():
+    steps = [steps_of(20_000, columns=columns) for columns in (1, 20, 60, 1000)]
+
+    assert steps[0] < steps[1] < steps[2] == steps[3] <= MAX_STEPS
+    # Of a small table, only its rows would be learned.
+    assert steps_of(500, columns=1000) == steps_of(500, columns=1)
 
 
 def test_small_tables_of_numbers_get_more_steps_than_those_of_categories():

@@ -112,6 +112,37 @@ class TestMuon:
 
         assert (weight - target).abs().max() < 0.1
 
+    def test_matrices_take_turns(self):
+        weights = [nn.Parameter(torch.zeros(6, 6)) for _ in range(3)]
+        single = nn.Parameter(torch.zeros(6, 3))
+        optimizer = Muon([*weights, single], lr=0.1, turns=2)
+        moved = []
+        for gradients in random_matrices(4, 6, 6):
+            before = [weight.detach().clone() for weight in (*weights, single)]
+            for weight in weights:
+                weight.grad = gradients.clone()
+            single.grad = gradients[:, :3].clone()
+            optimizer.step()
+            moved.append([not torch.equal(*pair) for pair in zip(before, (*weights, single))])
+
+        # A matrix that is the only one of its shape has no one to take turns with.
+        assert moved == [[True, False, True, True], [False, True, False, True]] * 2
+
+    def test_turns_lead_as_far_as_steps_of_all(self):
+        gradient = random_matrices(8, 8)
+        lengths = []
+        for turns in (1, 2):
+            weights = [nn.Parameter(torch.zeros(8, 8)) for _ in range(2)]
+            optimizer = Muon(weights, lr=0.1, turns=turns)
+            for _ in range(6):
+                for weight in weights:
+                    weight.grad = gradient.clone()
+                optimizer.step()
+            lengths.append(torch.stack([weight.detach() for weight in weights]))
+
+        # The same gradient every time has the same direction, whenever a turn is.
+        torch.testing.assert_close(lengths[1], lengths[0], rtol=1e-3, atol=1e-4)
+
     def test_a_matrix_without_a_gradient_stays(self):
         weight = nn.Parameter(torch.ones(2, 2))
         Muon([weight], lr=0.1).step()
