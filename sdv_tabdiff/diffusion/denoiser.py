@@ -154,7 +154,14 @@ class ResidualBlock(nn.Module):
     def forward(self, x: Tensor, time: Tensor, dropped: float = 0.0) -> Tensor:
         """``(rows, dim)`` and embedded times ``(rows or 1, time_dim)`` -> ``(rows, width)``."""
         scale, shift = self.modulation(time).chunk(2, dim=1)
-        hidden = self.norm(x) * (1 + scale) + shift
+        if len(time) == 1:
+            # A sampler's rows share their time: one pass over them instead of three. (It wants one
+            # dtype, and a product may have another one.)
+            scale, shift = scale[0].to(x.dtype), shift[0].to(x.dtype)
+            hidden = F.layer_norm(x, x.shape[1:], 1 + scale, shift)
+        else:
+            hidden = self.norm(x) * (1 + scale) + shift
+
         units = dropout(F.silu(self.expand(hidden)), dropped, self.training)
         return x + self.contract(units)
 

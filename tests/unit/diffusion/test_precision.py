@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from sdv_tabdiff.diffusion import precision
+from sdv_tabdiff.diffusion import CategoryLayout, Denoiser, DenoiserSizes, precision
 from sdv_tabdiff.diffusion.muon import orthogonalised
 
 CPU = torch.device('cpu')
@@ -49,6 +49,23 @@ def test_orthogonalised_matrices_are_near_those_of_float64(units):
 
     assert found.dtype == torch.float32
     assert (found - exact).abs().max() < (10 * BFLOAT16_STEP if units else 1e-5)
+
+
+@pytest.mark.parametrize('times', [1, 6])
+def test_denoised_rows_are_near_those_of_exact_products(units, times):
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        denoiser = Denoiser(2, CategoryLayout([3]), DenoiserSizes(trunk_dims=(16, 16)))
+        x_num, x_cat, t = torch.randn(6, 2), torch.randint(0, 4, (6, 1)), torch.rand(times, 1)
+
+    with torch.no_grad():
+        exact = denoiser(x_num, x_cat, 1 + t.expand(-1, 2), t)
+        with precision.fast_products(CPU):
+            found = denoiser(x_num, x_cat, 1 + t.expand(-1, 2), t)
+
+    for ours, theirs in zip(found, exact):
+        assert ours.dtype == torch.float32
+        assert (ours - theirs).abs().max() < (20 * BFLOAT16_STEP if units else 1e-12)
 
 
 @pytest.mark.parametrize('device_type', ['cpu', 'cuda', 'mps', 'xpu'])
