@@ -6,12 +6,15 @@ from typing import NamedTuple
 # Steps that the default gives to a table, at most: more for a larger one, and for one of more
 # columns, which has more to learn. A small one would only be learned by heart, its categories
 # sooner than its numbers.
-STEPS_PER_ROW, STEPS_PER_CELL, MAX_STEPS_PER_ROW = 0.18, 0.002, 0.3
+STEPS_PER_ROW, STEPS_PER_CELL, MAX_STEPS_PER_ROW = 0.18, 0.002, 0.27
 MIN_STEPS, MAX_STEPS = 400, 11_000
 
 # A larger table affords a wider network; in a small one, a wide network finds the rows themselves.
 BLOCKS, WIDTH_PER_ROOT_ROW, WIDTH_UNIT = 4, 1.5, 16
 MIN_WIDTH, MAX_WIDTH = 48, 256
+
+# How the steps that fit into the same time fall with the width.
+STEPS_BY_WIDTH = -0.75
 
 # A table of fewer rows is trained with smaller steps, down to a point. How far depends on what it
 # holds: categories of few rows are soon learned by heart, while numbers that hang together closely
@@ -47,8 +50,10 @@ class TableSize(NamedTuple):
 
 def default_epochs(size: TableSize, batch_size: int) -> int:
     """Largest number of passes over a table."""
-    per_row = min(STEPS_PER_ROW + STEPS_PER_CELL * size.columns, MAX_STEPS_PER_ROW)
-    steps = max(per_row * size.rows, MIN_STEPS * (1 + size.number_share))
+    affordable = (default_trunk(size)[0] / MAX_WIDTH) ** STEPS_BY_WIDTH
+    per_row = affordable * (STEPS_PER_ROW + STEPS_PER_CELL * size.columns)
+    steps = min(per_row, MAX_STEPS_PER_ROW) * size.rows
+    steps = max(steps, MIN_STEPS * (1 + size.number_share))
     steps = min(steps, MAX_STEPS)
     return math.ceil(steps * batch_size / max(size.rows, batch_size))
 
