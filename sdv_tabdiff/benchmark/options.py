@@ -51,6 +51,7 @@ def add_commands(commands: Any, run: Callable[[argparse.Namespace], int]) -> Non
         command.set_defaults(run=run, measure=measure)
 
     _add_profile(commands).set_defaults(run=run, measure=_profile)
+    _add_pace(commands).set_defaults(run=run, measure=_pace)
 
 
 def _add_imputation(commands: Any) -> argparse.ArgumentParser:
@@ -97,6 +98,15 @@ def _add_lists(
         )
 
 
+def _add_numbers(
+    command: argparse.ArgumentParser, numbers: list[tuple[str, int | None, str]]
+) -> None:
+    for name, default, text in numbers:
+        command.add_argument(
+            f'--{name}', type=at_least(int, 1), default=default, metavar='N', help=text
+        )
+
+
 def _add_sizes(command: argparse.ArgumentParser) -> None:
     lists: list[tuple[str, Callable[[str], Any], str, str]] = [
         ('guidance', at_least(float, 0), '0,0.6', 'strengths of the guidance towards the target'),
@@ -105,16 +115,13 @@ def _add_sizes(command: argparse.ArgumentParser) -> None:
         ('rates', at_least(float, 0.001, 0.999), '0.1,0.3,0.5', 'shares of hidden cells'),
     ]
     _add_lists(command, lists)
-    numbers = [
+    numbers: list[tuple[str, int | None, str]] = [
         ('draws', 20, 'draws behind a point estimate (default: %(default)s)'),
         ('max-rows', None, 'largest number of training rows (default: all)'),
         ('max-test-rows', None, 'largest number of test rows (default: all for the target, 1000 '
          'for cells)'),
     ]  # fmt: skip
-    for name, default, text in numbers:
-        command.add_argument(
-            f'--{name}', type=at_least(int, 1), default=default, metavar='N', help=text
-        )
+    _add_numbers(command, numbers)
 
 
 def _add_conditions(commands: Any) -> argparse.ArgumentParser:
@@ -124,16 +131,13 @@ def _add_conditions(commands: Any) -> argparse.ArgumentParser:
         description='Fit TabDiff and other synthesizers to a made-up table and time how they '
         'complete rows of which a number, a category and a date are known.',
     )
-    numbers = [
+    numbers: list[tuple[str, int | None, str]] = [
         ('rows', 5000, 'rows of the table (default: %(default)s)'),
         ('known', 1000, 'rows to complete (default: %(default)s)'),
         ('peer-rows', None, 'rows that the others complete (default: 1000, for CTGAN 20)'),
         ('peer-epochs', None, "epochs of CTGAN (default: SDV's)"),
     ]
-    for name, default, text in numbers:
-        command.add_argument(
-            f'--{name}', type=at_least(int, 1), default=default, metavar='N', help=text
-        )
+    _add_numbers(command, numbers)
 
     command.add_argument(
         '--peers',
@@ -181,15 +185,35 @@ def _add_profile(commands: Any) -> argparse.ArgumentParser:
     _add_data(command)
     add_table_options(command)
     _add_lists(command, [('seeds', at_least(int, 0), '0', 'random seeds')])
-    numbers = [
+    numbers: list[tuple[str, int | None, str]] = [
         ('epochs', 5, 'epochs to measure (default: %(default)s)'),
         ('threads', None, 'threads (default: as many as torch likes)'),
         ('max-rows', None, 'largest number of training rows (default: all)'),
     ]
-    for name, default, text in numbers:
-        command.add_argument(
-            f'--{name}', type=at_least(int, 1), default=default, metavar='N', help=text
-        )
+    _add_numbers(command, numbers)
+
+    add_output_options(command)
+    return command
+
+
+def _add_pace(commands: Any) -> argparse.ArgumentParser:
+    command = commands.add_parser(
+        'benchmark-pace',
+        help='measure how long a fit takes beside one of CTGAN',
+        description='Fit TabDiff to the training rows of each table, and CTGAN for a few of its '
+        'epochs, which say how long all of them would take. Results are saved row by row, and a '
+        'run that is started again goes on where it was.',
+    )
+    _add_data(command)
+    add_table_options(command)
+    _add_lists(command, [('seeds', at_least(int, 0), '0', 'random seeds')])
+    numbers: list[tuple[str, int | None, str]] = [
+        ('peer-epochs', 8, 'epochs of CTGAN to measure (default: %(default)s)'),
+        ('epochs', None, 'largest number of epochs of TabDiff'),
+        ('threads', None, 'threads (default: as many as torch likes)'),
+        ('max-rows', None, 'largest number of training rows (default: all)'),
+    ]
+    _add_numbers(command, numbers)
 
     add_output_options(command)
     return command
@@ -262,6 +286,18 @@ def _profile(options: argparse.Namespace) -> tuple[str, int]:
     plan = profile.Plan(options.epochs, options.seeds, options.max_rows, options.threads)
     frame = profile.run(_tables(options), plan, options.output)
     return f'{provenance(options)}\n\n{profile.report(frame)}', int((frame['problem'] != '').sum())
+
+
+def _pace(options: argparse.Namespace) -> tuple[str, int]:
+    from sdv_tabdiff.benchmark import pace
+    from sdv_tabdiff.benchmark.provenance import provenance
+
+    parameters = {} if options.epochs is None else {'epochs': options.epochs}
+    plan = pace.Plan(
+        options.peer_epochs, options.seeds, options.max_rows, options.threads, parameters
+    )
+    frame = pace.run(_tables(options), plan, options.output)
+    return f'{provenance(options)}\n\n{pace.report(frame)}', int((frame['problem'] != '').sum())
 
 
 def _tables(options: argparse.Namespace) -> 'list[BenchmarkTable]':

@@ -1,7 +1,6 @@
 """Where the time goes: kinds of work in a step of the training and in a sample."""
 
 import math
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -14,6 +13,7 @@ from torch.profiler import ProfilerActivity, profile
 
 from sdv_tabdiff.benchmark.results import Job, ResultFile, markdown, run_jobs, summarised
 from sdv_tabdiff.benchmark.tables import BenchmarkTable
+from sdv_tabdiff.benchmark.timing import seconds_of, torch_threads
 from sdv_tabdiff.synthesizer import TabDiffSynthesizer
 
 KEY = ('table', 'part', 'seed', 'settings')
@@ -95,12 +95,8 @@ def _with_threads(
     table: BenchmarkTable,
     seed: int,
 ) -> dict[str, Any]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(plan.threads or before)
-    try:
+    with torch_threads(plan.threads):
         return measure(plan, table, seed)
-    finally:
-        torch.set_num_threads(before)
 
 
 def _fit(plan: Plan, table: BenchmarkTable, seed: int, epochs: int) -> TabDiffSynthesizer:
@@ -115,8 +111,8 @@ def _training(plan: Plan, table: BenchmarkTable, seed: int) -> dict[str, Any]:
     synthesizer = _fit(plan, table, seed, 1)
     steps = plan.epochs * math.ceil(len(table.train) / synthesizer.batch_size)
     # What a fit does but once is in both.
-    once = _seconds(partial(_fit, plan, table, seed, 1))
-    both = _seconds(partial(_fit, plan, table, seed, 1 + plan.epochs))
+    once = seconds_of(partial(_fit, plan, table, seed, 1))
+    both = seconds_of(partial(_fit, plan, table, seed, 1 + plan.epochs))
     kinds = _kinds(partial(_fit, plan, table, seed, plan.epochs))
     return _summary(both - once, kinds, steps)
 
@@ -124,13 +120,7 @@ def _training(plan: Plan, table: BenchmarkTable, seed: int) -> dict[str, Any]:
 def _sampling(plan: Plan, table: BenchmarkTable, seed: int) -> dict[str, Any]:
     sample = partial(_fit(plan, table, seed, 1).sample, len(table.train))
     sample()
-    return _summary(_seconds(sample), _kinds(sample), len(table.train) / 1000)
-
-
-def _seconds(work: Callable[[], Any]) -> float:
-    start = time.monotonic()
-    work()
-    return time.monotonic() - start
+    return _summary(seconds_of(sample), _kinds(sample), len(table.train) / 1000)
 
 
 def _kinds(work: Callable[[], Any]) -> dict[str, float]:

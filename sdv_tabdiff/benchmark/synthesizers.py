@@ -2,9 +2,9 @@
 
 import json
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -16,6 +16,7 @@ from sdv.single_table import (
 )
 
 from sdv_tabdiff.benchmark.tables import BenchmarkError
+from sdv_tabdiff.benchmark.timing import seconds_of
 from sdv_tabdiff.parameters import PAPER
 from sdv_tabdiff.sdv_versions import from_sdv
 from sdv_tabdiff.synthesizer import TabDiffSynthesizer
@@ -219,10 +220,10 @@ def epochs_within(fit: Callable[[int], Any], seconds: float) -> int:
             The time, of which up to a third goes into a single trial.
     """
     fit(1)  # The first fit of a process takes longer.
-    shortest = _seconds_of(fit, 1)
+    shortest = seconds_of(partial(fit, 1))
     more = 2
     while True:
-        longer = _seconds_of(fit, 1 + more)
+        longer = seconds_of(partial(fit, 1 + more))
         # A difference that noise cannot make, or no time for a longer trial.
         if longer - shortest > max(0.3 * shortest, 0.5) or longer > seconds / 12:
             break
@@ -234,9 +235,3 @@ def epochs_within(fit: Callable[[int], Any], seconds: float) -> int:
         epoch = longer / (1 + more)
 
     return max(1, math.floor((seconds - shortest) / epoch) + 1)
-
-
-def _seconds_of(fit: Callable[[int], Any], epochs: int) -> float:
-    start = time.monotonic()
-    fit(epochs)
-    return time.monotonic() - start

@@ -239,7 +239,7 @@ class TestConditions:
         assert "'TVAE' is none of GaussianCopula, CTGAN" in capsys.readouterr().err
 
 
-class TestStepsAndProfile:
+class TestStepsProfileAndPace:
     def test_steps(self, folder, capsys):
         arguments = ['--data', folder, '--epochs', '2', '--steps', '2,5', '--output', 'out']
 
@@ -255,3 +255,13 @@ class TestStepsAndProfile:
 
         assert '| part ' in capsys.readouterr().out
         assert (pd.read_csv('out/profile.csv')['milliseconds'] > 0).all()
+
+    def test_pace(self, folder, capsys):
+        arguments = ['--data', folder, '--epochs', '2', '--peer-epochs', '2', '--output', 'out']
+
+        assert main(['benchmark-pace', *arguments]) == 0
+
+        assert '| table ' in capsys.readouterr().out
+        written = pd.read_csv('out/pace.csv')
+        seconds = written['tabdiff_seconds'], written['ctgan_seconds']
+        np.testing.assert_allclose(written['share'], seconds[0] / seconds[1], rtol=1e-3)

@@ -6,7 +6,7 @@ import pytest
 from sdv.metadata import Metadata
 
 from sdv_tabdiff import PAPER, TabDiffSynthesizer
-from sdv_tabdiff.benchmark import synthesizers
+from sdv_tabdiff.benchmark import timing
 from sdv_tabdiff.benchmark.synthesizers import (
     Bootstrap,
     epochs_within,
@@ -160,13 +160,13 @@ class Clock:
 )
 def test_epochs_fill_the_time(start, epoch, seconds, epochs, monkeypatch):
     clock = Clock(start, epoch)
-    monkeypatch.setattr(synthesizers, 'time', clock)
+    monkeypatch.setattr(timing, 'time', clock)
 
     assert epochs_within(clock.fit, seconds) == pytest.approx(epochs, rel=0.01, abs=1)
 
 
 def test_an_epoch_that_takes_no_time_of_its_own_is_not_repeated_for_ever(monkeypatch):
     clock = Clock(start=1, epoch=0)
-    monkeypatch.setattr(synthesizers, 'time', clock)
+    monkeypatch.setattr(timing, 'time', clock)
 
     assert epochs_within(clock.fit, 10) < 100
