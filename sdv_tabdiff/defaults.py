@@ -6,8 +6,8 @@ from typing import NamedTuple
 # Steps that the default gives to a table, at most: more for a larger one, and for one of more
 # columns, which has more to learn. A small one would only be learned by heart, its categories
 # sooner than its numbers.
-STEPS_PER_ROW, STEPS_PER_CELL, MAX_STEPS_PER_ROW = 0.18, 0.002, 0.27
-MIN_STEPS, MAX_STEPS = 400, 11_000
+STEPS_PER_ROW, STEPS_PER_CELL, MAX_STEPS_PER_ROW = 0.18, 0.003, 0.32
+MIN_STEPS, MAX_STEPS = 400, 12_000
 
 # A larger table affords a wider network; in a small one, a wide network finds the rows themselves.
 BLOCKS, WIDTH_PER_ROOT_ROW, WIDTH_UNIT = 4, 1.5, 16
