@@ -13,8 +13,9 @@ MIN_STEPS, MAX_STEPS = 400, 12_000
 BLOCKS, WIDTH_PER_ROOT_ROW, WIDTH_UNIT = 4, 1.5, 16
 MIN_WIDTH, MAX_WIDTH = 48, 256
 
-# How the steps that fit into the same time fall with the width.
-STEPS_BY_WIDTH = -0.75
+# A narrower network affords more steps in the same time, which fall with its width by this power.
+# But it is given to smaller tables, for which so many steps a row are enough.
+STEPS_BY_WIDTH, ENOUGH_STEPS_PER_ROW = -0.75, 0.27
 
 # A table of fewer rows is trained with smaller steps, down to a point. How far depends on what it
 # holds: categories of few rows are soon learned by heart, while numbers that hang together closely
@@ -50,10 +51,10 @@ class TableSize(NamedTuple):
 
 def default_epochs(size: TableSize, batch_size: int) -> int:
     """Largest number of passes over a table."""
-    affordable = (default_trunk(size)[0] / MAX_WIDTH) ** STEPS_BY_WIDTH
-    per_row = affordable * (STEPS_PER_ROW + STEPS_PER_CELL * size.columns)
-    steps = min(per_row, MAX_STEPS_PER_ROW) * size.rows
-    steps = max(steps, MIN_STEPS * (1 + size.number_share))
+    per_row = min(STEPS_PER_ROW + STEPS_PER_CELL * size.columns, MAX_STEPS_PER_ROW)
+    affordable = per_row * (default_trunk(size)[0] / MAX_WIDTH) ** STEPS_BY_WIDTH
+    per_row = max(per_row, min(affordable, ENOUGH_STEPS_PER_ROW))
+    steps = max(per_row * size.rows, MIN_STEPS * (1 + size.number_share))
     steps = min(steps, MAX_STEPS)
     return math.ceil(steps * batch_size / max(size.rows, batch_size))
 

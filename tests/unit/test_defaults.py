@@ -7,6 +7,7 @@ from sdv.metadata import Metadata
 
 from sdv_tabdiff import PAPER, TabDiffSynthesizer
 from sdv_tabdiff.defaults import (
+    ENOUGH_STEPS_PER_ROW,
     LAX_TRANSFER,
     LEARNING_RATE,
     MAX_STEPS,
@@ -57,6 +58,13 @@ def test_tables_of_more_columns_get_more_steps():
     assert steps[0] < steps[1] < steps[2] == steps[3] < MAX_STEPS
     # Of a small table, only its rows would be learned.
     assert steps_of(500, columns=1000) == steps_of(500, columns=1)
+
+
+def test_narrower_networks_get_more_steps_for_each_row_but_only_enough():
+    steps_a_row = [steps_of(rows, columns=10) / rows for rows in (40_000, 20_000, 10_000, 5_000)]
+
+    assert steps_a_row[0] < steps_a_row[1]
+    assert max(steps_a_row) < 1.05 * ENOUGH_STEPS_PER_ROW
 
 
 def test_small_tables_of_numbers_get_more_steps_than_those_of_categories():
