@@ -10,6 +10,10 @@ from sdv_tabdiff.quantiles import FloatArray
 # Intervals of a column that the shares of the data are counted in: a byte must hold their number.
 MAX_SHARES = 100
 
+# Values this close, relative to their usual range or to themselves, are one value: a computed one
+# differs by as much from those of the data, and nobody could see it.
+INVISIBLE, ROUNDING = 1e-7, 1e-9
+
 # Shares of fewer rows differ from those of the data by chance, which is theirs to keep.
 MIN_ROWS_TO_RAKE = 20 * MAX_SHARES
 
@@ -33,8 +37,7 @@ class Bins:
     """
 
     def __init__(self, values: FloatArray, most: int):
-        present = np.sort(values[~np.isnan(values)])
-        distinct = np.unique(present)
+        present, distinct = _without_rounding(values[~np.isnan(values)])
         if len(distinct) > most:
             levels = np.linspace(0, len(present) - 1, most).round().astype(int)
             lower = np.unique(present[levels])[:-1]
@@ -47,6 +50,18 @@ class Bins:
     def place(self, values: FloatArray) -> FloatArray:
         """The number of the interval of each value; NaN stays NaN."""
         return np.where(np.isnan(values), np.nan, np.searchsorted(self.edges, values))
+
+
+def _without_rounding(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Sorted values, and the distinct ones; those that only rounding tells apart are made equal."""
+    distinct = np.unique(values)
+    if len(distinct) == 0:
+        return values, distinct
+
+    usual = np.ptp(np.quantile(values, (0.01, 0.99)))
+    lost = INVISIBLE * usual + ROUNDING * np.abs(distinct[1:])
+    distinct = distinct[np.append(True, np.diff(distinct) > lost)]
+    return np.sort(distinct[np.searchsorted(distinct, values, side='right') - 1]), distinct
 
 
 class Shares:

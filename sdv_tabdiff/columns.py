@@ -36,6 +36,11 @@ class Restriction:
     missing: bool = False
     leads: bool = True
 
+    @property
+    def is_free(self) -> bool:
+        """Whether the cell may have any value, be it missing or not."""
+        return self == Restriction(missing=self.missing, leads=self.leads)
+
 
 class Allowed(NamedTuple):
     """What a restriction leaves of a column, as the model sees it.

@@ -32,6 +32,12 @@ class Restrictions:
         leads = np.array([option.leads for option in self.options] + [False])
         return leads[self.index]
 
+    @property
+    def binding(self) -> np.ndarray:
+        """Rows in which not every value is allowed."""
+        binds = np.array([not option.is_free for option in self.options] + [False])
+        return binds[self.index]
+
     def take(self, rows: np.ndarray) -> 'Restrictions':
         """The restrictions of some of the rows."""
         return Restrictions(self.options, self.index[rows])
@@ -69,6 +75,14 @@ class Knowledge:
 
         return self.known[name].to_numpy(dtype=bool)
 
+    def is_settled(self, name: Any) -> np.ndarray:
+        """In which rows something is known of a column's value."""
+        known = self.cells(name)
+        if name in self.restrictions:
+            known = known | self.restrictions[name].binding
+
+        return known
+
 
 def settle_copies(knowledge: Knowledge, codec: TableCodec, generator: torch.Generator) -> Knowledge:
     """Decide which known numbers equal a column that is not known, which then is known as well.
@@ -89,7 +103,7 @@ def settle_copies(knowledge: Knowledge, codec: TableCodec, generator: torch.Gene
             chosen = (draw >= below) & (draw < below + share)
             below += share
             rows = chosen & _may_settle(Knowledge(frame, known), column, source, codec)
-            rows &= ~_restricted(knowledge, source.name)
+            rows &= ~knowledge.is_settled(source.name)
             if rows.any():
                 scores = column.to_source(frame.reindex(columns=codec.columns), source)
                 _fill(frame, known, source, rows & ~np.isnan(scores), scores)
@@ -105,13 +119,6 @@ def _may_settle(
         return is_open
 
     return is_open & column.is_continuous(knowledge.frame.reindex(columns=codec.columns))
-
-
-def _restricted(knowledge: Knowledge, name: Any) -> np.ndarray:
-    if name not in knowledge.restrictions:
-        return np.zeros(len(knowledge), dtype=bool)
-
-    return knowledge.restrictions[name].index >= 0
 
 
 def _fill(

@@ -199,8 +199,8 @@ class NumberColumn:
             return Allowed(weights)
 
         # Nothing is known about the source, so a range or a set cannot be kept by a copy.
-        is_free = restriction == Restriction(missing=restriction.missing, leads=restriction.leads)
-        weights = np.append(weights, np.full(len(self._sources), 0.0 if is_free else -np.inf))
+        of_copies = 0.0 if restriction.is_free else -np.inf
+        weights = np.append(weights, np.full(len(self._sources), of_copies))
         low, high = max(restriction.low, self._low), min(restriction.high, self._high)
         bounds = (low - self._mean) / self._scale, (high - self._mean) / self._scale
         continuous = low <= high and restriction.allowed is None
@@ -244,6 +244,19 @@ class NumberColumn:
             self.name: self._cast(np.where(missing, 0.0, values)),
             self.flag: pd.Series(missing.astype(np.float64)),
         }
+
+    def computed(self, decoded: Mapping[Any, pd.Series], values: FloatArray) -> pd.Series:
+        """The column with other values: those that follow from another column, NaN for none.
+
+        A number that is missing stays so.
+        """
+        assert self.scale is not None
+        scores, missing = self._read(decoded)
+        found = self.scale.forward(values)
+        if not self.numerical:
+            found = self._states[self._nearest_states(found)]
+
+        return self._cast(np.where(missing | np.isnan(values), scores, found))
 
     def _copied(self, source: Values) -> FloatArray:
         """The scores that the values of another column have in this one."""

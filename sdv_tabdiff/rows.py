@@ -85,11 +85,12 @@ class RowSampler:
     def sample(self, num_rows: int, knowledge: Knowledge | None = None) -> pd.DataFrame:
         """Rows of the processed table, with a ``RangeIndex``."""
         if num_rows == 0:
-            counts = self.codec.num_numerical, len(self.codec.levels)
-            return self.codec.decode(*(torch.empty((0, count)) for count in counts))
+            numbers = torch.empty((0, self.codec.num_numerical))
+            return self.codec.decode(numbers, torch.empty((0, len(self.codec.levels))))
 
         if knowledge is not None:
-            return self.codec.decode(*self._draw_all(num_rows, knowledge))
+            drawn = self._draw_all(num_rows, knowledge)
+            return self.codec.decode(*drawn, knowledge.is_settled)
 
         x_num, x_cat = self._choose(num_rows) if self._is_choosy else self.draw(num_rows)
         if self.match_marginals:

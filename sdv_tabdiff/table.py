@@ -1,6 +1,6 @@
 """Processed table <-> tensors: which column becomes which feature of the model."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from torch import Tensor
 
 from sdv_tabdiff.columns import CategoryColumn, ColumnCodec
 from sdv_tabdiff.copies import Scale
+from sdv_tabdiff.functions import Function, find_functions
 from sdv_tabdiff.number_column import NumberColumn
 from sdv_tabdiff.quantiles import MAX_DISCRETE_VALUES, FloatArray
 
@@ -24,7 +25,7 @@ class TableCodec:
             number continuous.
         ordered: Those of the categories whose levels, sorted, stand in an order.
         scales: For columns of scores, the maps from values to scores and back. They let a column be
-            told to equal another one.
+            told to equal another one, or to be determined by it.
     """
 
     def __init__(
@@ -44,6 +45,9 @@ class TableCodec:
     def fit(self, frame: pd.DataFrame) -> 'TableCodec':
         """Learn the features of a processed table."""
         self.columns = list(frame.columns)
+        scaled = self._scales.keys() - self._categories
+        self._scaled = [self._number(name) for name in frame.columns if name in scaled]
+        self._functions = self._find_functions(frame)
         flags = set(self._null_flags.values())
         self._codecs: list[ColumnCodec] = []
         for name in frame.columns:
@@ -59,14 +63,30 @@ class TableCodec:
         self._categorical.sort(key=lambda codec: codec.num_levels)
         return self
 
+    def _find_functions(self, frame: pd.DataFrame) -> list[Function]:
+        """How numbers follow from others, by their positions in ``_scaled``."""
+        if not self._max_states:
+            return []
+
+        return find_functions([column.values(frame).numbers for column in self._scaled])
+
+    def _number(self, name: Any, candidates: Sequence[NumberColumn] = ()) -> NumberColumn:
+        flag, scale = self._null_flags.get(name), self._scales.get(name)
+        return NumberColumn(name, flag, self._max_states, scale, candidates)
+
     def _codec(self, name: Any, frame: pd.DataFrame) -> ColumnCodec:
         if name in self._categories or not pd.api.types.is_numeric_dtype(frame[name].dtype):
             return CategoryColumn(name, name in self._ordered)
 
-        scale = self._scales.get(name)
-        before = [codec for codec in self._codecs if isinstance(codec, NumberColumn)]
-        candidates = [codec for codec in before if codec.scale is not None]
-        return NumberColumn(name, self._null_flags.get(name), self._max_states, scale, candidates)
+        # A column that is computed in the end has nothing to be copied before.
+        computed = {self._scaled[function.target].name for function in self._functions}
+        candidates = [
+            codec
+            for codec in self._codecs
+            if isinstance(codec, NumberColumn) and codec.scale is not None
+            if codec.name not in computed
+        ]
+        return self._number(name, candidates)
 
     @property
     def levels(self) -> list[int]:
@@ -200,8 +220,20 @@ class TableCodec:
 
         return torch.from_numpy(x_num), torch.from_numpy(x_cat)
 
-    def decode(self, x_num: Tensor, x_cat: Tensor) -> pd.DataFrame:
-        """The processed table that these features describe."""
+    def decode(
+        self,
+        x_num: Tensor,
+        x_cat: Tensor,
+        is_settled: Callable[[Any], np.ndarray] | None = None,
+    ) -> pd.DataFrame:
+        """The processed table that these features describe.
+
+        Args:
+            x_num: Numbers, shape ``(rows, numerical)``.
+            x_cat: Codes, shape ``(rows, categorical)``.
+            is_settled: In which rows a column is as these features have it, even if another one
+                determines it. None if in none.
+        """
         numbers, codes = x_num.cpu().numpy(), x_cat.cpu().numpy()
         number_of, category_of = self._positions()
         no_choice = np.zeros(len(numbers), dtype=np.int64)
@@ -211,6 +243,15 @@ class TableCodec:
             column_codes = codes[:, category_of[codec.name]] if chosen else no_choice
             column_numbers = numbers[:, number_of[codec.name]] if codec.numerical else None
             data.update(codec.decode(column_codes, column_numbers, data))
+
+        for function in self._functions:
+            source, target = (self._scaled[n] for n in (function.source, function.target))
+            column = self.column(target.name)
+            assert isinstance(column, NumberColumn)
+            computed = column.computed(data, function(source.values(data).numbers))
+            if is_settled is not None:
+                computed = computed.mask(is_settled(column.name), data[column.name])
+            data[column.name] = computed
 
         return pd.DataFrame(data, index=pd.RangeIndex(len(numbers)), columns=self.columns)
 

@@ -15,6 +15,19 @@ from sdv_tabdiff.choice import (
 
 
 class TestBins:
+    def test_what_only_rounding_tells_apart_is_one_value(self):
+        values = np.array([0.1 + 0.2, 0.3, 1.0, 2.0])
+        bins = Bins(values, most=10)
+
+        assert bins.place(np.array([0.3 - 1e-12, 0.3, 0.1 + 0.2, 1.0, 2.0])).tolist() == [
+            0, 0, 0, 1, 2,
+        ]  # fmt: skip
+
+    def test_small_values_beside_huge_ones_are_told_apart(self):
+        bins = Bins(np.append(np.arange(500.0), 1e15), most=1000)
+
+        assert len(bins.edges) == 500
+
     def test_a_number_counts_as_the_value_next_to_it(self):
         bins = Bins(np.array([1.0, 2.0, 2.0, 5.0]), most=10)
 

@@ -1,0 +1,97 @@
+"""Columns that follow from another one do so in the samples, too."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sdv.sampling import Condition
+
+from sdv_tabdiff import Between
+
+from .tables import fitted
+
+ROWS = 600
+SDTYPES = {
+    'mood': 'numerical',
+    'strength': 'numerical',
+    'grade': 'numerical',
+    'ordered': 'datetime',
+    'due': 'datetime',
+    'kind': 'categorical',
+}
+
+
+def orders():
+    """A mood and its strength, a strength and its grade, and bills that are due after 30 days."""
+    rng = np.random.default_rng(0)
+    mood = rng.normal(size=ROWS).round(2)
+    ordered = pd.Timestamp('2020-01-01') + pd.to_timedelta(rng.integers(0, 700, ROWS), 'D')
+    due = pd.Series(ordered + pd.Timedelta(30, 'D'))
+    return pd.DataFrame({
+        'mood': mood,
+        'strength': np.abs(mood),
+        'grade': np.digitize(np.abs(mood), [0.3, 0.6, 0.9, 1.5]),
+        'ordered': ordered,
+        'due': due.mask(rng.random(ROWS) < 0.2),
+        'kind': rng.choice(['a', 'b'], ROWS),
+    })
+
+
+@pytest.fixture(scope='module')
+def synthesizer():
+    return fitted(orders(), SDTYPES)
+
+
+def assert_consistent(table):
+    np.testing.assert_allclose(table['strength'], table['mood'].abs(), atol=0.011)
+    grades = np.digitize(table['strength'], [0.3, 0.6, 0.9, 1.5])
+    # Between two neighbouring values of the data, the edge may be anywhere.
+    assert (grades == table['grade']).mean() > 0.97
+    has_due = table['due'].notna()
+    assert (table['due'] - table['ordered'])[has_due].eq(pd.Timedelta(30, 'D')).all()
+
+
+def test_sampled_rows_are_consistent(synthesizer):
+    sample = synthesizer.sample(1000)
+
+    assert_consistent(sample)
+    assert 0.1 < sample['due'].isna().mean() < 0.3
+    assert sample.dtypes.equals(orders().dtypes)
+
+
+def test_so_are_rows_with_a_given_source(synthesizer):
+    sample = synthesizer.sample_from_conditions([
+        Condition({'mood': -0.5}, num_rows=20),
+        Condition({'kind': 'a', 'ordered': pd.Timestamp('2021-02-03')}, num_rows=20),
+    ])
+
+    assert_consistent(sample)
+    np.testing.assert_allclose(sample['strength'][:20], 0.5, atol=0.011)
+
+
+@pytest.mark.parametrize(
+    'condition', [{'strength': 0.5}, {'strength': Between(0.4, 0.6)}, {'grade': 3}]
+)
+def test_what_is_given_of_a_column_holds_although_another_one_determines_it(synthesizer, condition):
+    sample = synthesizer.sample_from_conditions([Condition(condition, num_rows=50)])
+
+    (name, wanted), = condition.items()  # fmt: skip
+    low, high = (wanted.low, wanted.high) if isinstance(wanted, Between) else (wanted, wanted)
+    assert sample[name].between(low, high).all()
+
+
+def test_missing_cells_are_computed(synthesizer):
+    data = orders().head(100)
+    holes = data.assign(strength=np.nan, grade=np.nan)
+
+    filled = synthesizer.impute(holes)
+
+    assert_consistent(filled)
+    pd.testing.assert_series_equal(filled['mood'], data['mood'])
+
+
+def test_numbers_that_are_all_continuous_are_not_computed():
+    synthesizer = fitted(orders(), SDTYPES, max_discrete_values=0)
+
+    sample = synthesizer.sample(300)
+
+    assert not np.allclose(sample['strength'], sample['mood'].abs(), atol=0.011)

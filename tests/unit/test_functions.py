@@ -1,0 +1,166 @@
+"""Columns that follow from others, found in plain numbers."""
+
+import numpy as np
+import pytest
+
+from sdv_tabdiff.functions import MAX_PIECES, decimals_of, find_functions
+
+
+def numbers(rows=500, seed=0):
+    return np.random.default_rng(seed).normal(size=rows)
+
+
+def found(*columns):
+    functions = find_functions([np.asarray(column, dtype=float) for column in columns])
+    return [(function.source, function.target) for function in functions]
+
+
+X = numbers()
+MARKS = np.random.default_rng(1).integers(0, 101, 500)
+
+
+@pytest.mark.parametrize(
+    ('source', 'target'),
+    [
+        (X, np.abs(X)),
+        (X, np.abs(X - 0.5)),
+        (MARKS, np.digitize(MARKS, [40, 60, 80])),
+        (MARKS, np.minimum(MARKS, 50)),
+        (MARKS % 2, 7 * (MARKS % 2)),
+    ],
+    ids=['absolute value', 'distance', 'classes', 'limit', 'code'],
+)
+def test_what_is_computed_is_what_the_target_is(source, target):
+    (function,) = find_functions([source.astype(float), target.astype(float)])
+
+    assert (function.source, function.target) in [(0, 1), (1, 0)]
+    wanted, given = (target, source) if function.target else (source, target)
+    np.testing.assert_allclose(function(given.astype(float)), wanted, atol=1e-5)
+
+
+def test_another_unit_is_found_although_it_is_rounded():
+    celsius = (20 + 5 * X).round(1)
+    exact = 1.8 * celsius + 32
+    (function,) = find_functions([celsius, exact.round(1)])
+
+    assert function.pieces == 1
+    np.testing.assert_allclose(function(celsius), exact, atol=0.02)
+
+
+def test_between_the_rows_it_is_a_line():
+    (function,) = find_functions([X, np.abs(X)])
+
+    unseen = numbers(50, seed=9) / 2
+    nearest = np.abs(unseen[:, None] - X).min(axis=1)
+    assert (np.abs(function(unseen) - np.abs(unseen)) <= 2 * nearest + 1e-6).all()
+    assert np.isnan(function(np.array([np.nan]))).all()
+
+
+def test_a_source_counts_as_it_will_be_rounded():
+    (function,) = find_functions([MARKS.astype(float), (MARKS >= 50).astype(float)])
+
+    np.testing.assert_array_equal(function(np.array([49.4, 49.6])), [0, 1])
+
+
+@pytest.mark.parametrize(
+    'target',
+    [
+        X + 0.01 * numbers(seed=2),
+        np.sin(50 * X),
+        numbers(seed=3),
+        np.random.default_rng(4).integers(0, 2, 500),
+        np.random.default_rng(5).random(500) < 0.01,
+        np.full(500, 3.0),
+        np.full(500, np.nan),
+    ],
+    ids=['noise', 'waves', 'independent', 'coin', 'rare', 'constant', 'missing'],
+)
+def test_nothing_is_found_where_nothing_follows(target):
+    assert found(X, target) == []
+
+
+def test_few_rows_bear_nothing_out():
+    x = numbers(15)
+
+    assert found(x, np.abs(x)) == []
+    assert found(X, np.abs(X)) == [(0, 1)]
+
+
+def test_of_two_columns_that_determine_each_other_the_first_is_the_source():
+    assert found(X, 2 * X + 1) == [(0, 1)]
+    assert found(np.abs(X), X) == [(1, 0)]
+
+
+def test_computed_in_an_order_that_works():
+    # 2 follows from 1, which follows from 0: what is computed comes before what needs it.
+    order = found(X, np.abs(X), np.minimum(np.abs(X), 1.0))
+
+    assert {target for _, target in order} == {1, 2}
+    computed = {0}
+    for source, target in order:
+        assert source in computed
+        computed.add(target)
+
+
+def test_never_in_a_circle():
+    columns = [X, X + 1, X + 2, X + 3]
+
+    assert sorted(target for _, target in found(*columns)) == [1, 2, 3]
+
+
+def test_a_few_errors_in_the_data_do_not_matter():
+    x = numbers(5000).round(1)
+    y = np.abs(x)
+    y[7] = 9.9
+    assert found(x, y) == [(0, 1)]
+
+    y[:100] = 9.9
+    assert found(x, y) == []
+
+
+def test_rare_values_are_no_errors():
+    random = np.random.default_rng(0)
+    x, rare = random.normal(size=40_000), np.zeros(40_000)
+    rare[random.choice(40_000, 30, replace=False)] = 1
+
+    assert found(x, rare) == []
+    assert found(x, np.where(x > 2.5, 1.0, 0.0)) == [(0, 1)]
+
+
+def test_a_value_far_away_does_not_make_others_equal():
+    noise = numbers(5000, seed=3)
+    noise[7] = 1e7
+
+    assert found(numbers(5000), noise) == []
+
+
+def test_missing_targets_say_nothing_but_missing_sources_do():
+    y = np.abs(X)
+    y[:100] = np.nan
+    assert found(X, y) == [(0, 1)]
+
+    x = X.copy()
+    x[200:210] = np.nan
+    assert found(x, y) == []
+
+
+def test_a_function_of_many_pieces_is_no_rule():
+    x = np.arange(5000.0)
+    steps = np.repeat(np.arange(25.0), 200) % 2
+    (function,) = find_functions([x, steps])
+    assert 24 < function.pieces <= MAX_PIECES
+
+    steps = np.repeat(np.arange(250.0), 20) % 2
+    assert found(x, steps) == []
+
+
+def test_no_columns():
+    assert found() == found(X) == []
+
+
+def test_decimals():
+    assert decimals_of(np.array([1.0, 20.0])) == 0
+    assert decimals_of(np.array([1.25, 3.5])) == 2
+    assert decimals_of(np.array([np.pi])) is None
+    assert decimals_of(np.array([0.1 + 0.2, 1e9 + 0.1])) == 1
+    assert decimals_of(np.array([1.7e18 + 256])) == 0
