@@ -24,7 +24,12 @@ ROUNDING = 1e-9
 
 
 class Scale(Protocol):
-    """Between the values of a column and its scores, in both directions."""
+    """Between the values of a column and its scores, in both directions.
+
+    ``repeated`` are values that several rows share, sorted.
+    """
+
+    repeated: FloatArray
 
     def forward(self, values: FloatArray) -> FloatArray:
         """Scores of values."""

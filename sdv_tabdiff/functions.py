@@ -19,7 +19,7 @@ MAX_PIECES, ROWS_PER_PIECE = 64, 20
 # How far a function may miss, relative to the range between these levels of the target, but for a
 # few of the rows without the target's most frequent value: data have errors.
 CENTRAL = (0.01, 0.99)
-TOLERANCE, MAX_EXCEPTIONS = 1e-6, 1e-3
+TOLERANCE, MAX_EXCEPTIONS = 1e-9, 1e-3
 
 # A target of so many decimals may be missed by half of the last one, if that is a small enough part
 # of its range.

@@ -176,10 +176,7 @@ class NumberColumn:
         return np.where(missing, np.nan, values)
 
     def _nearest_states(self, values: FloatArray) -> np.ndarray:
-        right = np.searchsorted(self._states, values).clip(max=len(self._states) - 1)
-        left = (right - 1).clip(min=0)
-        nearer = np.abs(values - self._states[left]) < np.abs(self._states[right] - values)
-        return np.where(nearer, left, right)
+        return nearest_positions(self._states, values)
 
     def restrict(self, restriction: Restriction) -> Allowed:
         """The allowed states, and the bounds of the continuous part.
@@ -252,11 +249,27 @@ class NumberColumn:
         """
         assert self.scale is not None
         scores, missing = self._read(decoded)
-        found = self.scale.forward(values)
+        found = self._scores_of(values)
         if not self.numerical:
             found = self._states[self._nearest_states(found)]
 
         return self._cast(np.where(missing | np.isnan(values), scores, found))
+
+    def _scores_of(self, values: FloatArray) -> FloatArray:
+        """Scores of computed values. Rounding tells none from a state or a repeated value."""
+        assert self.scale is not None
+        scores = self.scale.forward(values)
+        span = np.ptp(self.scale.inverse(np.array([-np.inf, np.inf])))
+        # The states last: data may have values beside them that differ by rounding, too.
+        for known in (self.scale.forward(self.scale.repeated), self._states):
+            if len(known):
+                levels = self.scale.inverse(known)
+                nearest = nearest_positions(levels, values)
+                allowed = ROUNDING * (span + np.abs(levels[nearest]))
+                is_known = np.abs(values - levels[nearest]) <= allowed
+                scores = np.where(is_known, known[nearest], scores)
+
+        return scores
 
     def _copied(self, source: Values) -> FloatArray:
         """The scores that the values of another column have in this one."""
@@ -269,3 +282,11 @@ class NumberColumn:
             return column.astype(self._dtype)
 
         return column if column.isna().any() else column.round().astype(self._dtype)
+
+
+def nearest_positions(levels: FloatArray, values: FloatArray) -> np.ndarray:
+    """The position of the one of some sorted levels that each value is nearest to."""
+    right = np.searchsorted(levels, values).clip(max=len(levels) - 1)
+    left = (right - 1).clip(min=0)
+    nearer = np.abs(values - levels[left]) < np.abs(levels[right] - values)
+    return np.where(nearer, left, right)

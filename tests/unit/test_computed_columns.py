@@ -69,6 +69,26 @@ def test_rows_agree_with_the_column_that_determines_others():
     np.testing.assert_array_equal(decoded['is_good'], (mood > 0.5).astype(float))
 
 
+def test_a_computed_zero_is_one_to_the_last_digit():
+    rng = np.random.default_rng(0)
+    # A third of the rows are zero, and a few others nearly so.
+    mood = np.where(rng.random(ROWS) < 0.3, 0.0, rng.normal(size=ROWS).round(2) / 3)
+    mood[:5] = 2e-17
+    raw = pd.DataFrame({'mood': mood, 'strength': np.abs(mood), 'good': mood.clip(min=0)})
+    maps = {name: QuantileMap().fit(raw[name].to_numpy()) for name in raw}
+    scores = raw.apply(lambda column: maps[column.name].forward(column.to_numpy()))
+    codec = codec_of(scores, maps)
+
+    decoded = restored(codec.decode(*codec.encode(scores)), maps)
+
+    as_drawn = codec.decode(*codec.encode(scores), lambda name: np.full(ROWS, True))
+    for name in ('strength', 'good'):
+        drawn = restored(as_drawn, maps)[name]
+        zeros = [(column == 0).sum() for column in (decoded[name], drawn, raw[name])]
+        assert zeros[0] >= zeros[1] == zeros[2]
+        np.testing.assert_allclose(decoded[name], drawn, atol=1e-6)
+
+
 def test_settled_cells_stay_as_they_were_drawn():
     _, maps, scores = frames()
     codec = codec_of(scores, maps)
