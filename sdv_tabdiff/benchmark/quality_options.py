@@ -56,7 +56,7 @@ def add_quality(commands: Any) -> argparse.ArgumentParser:
     command.add_argument(
         '--halves',
         action='store_true',
-        help='fit once more to one half of the training rows, and measure the DCR share with the '
+        help='fit to each half of the training rows as well, and measure the mean DCR share with the '
         'other half',
     )
     command.add_argument(

@@ -89,11 +89,12 @@ def _described(metadata: Metadata) -> dict[str, dict[str, Any]]:
     return next(iter(metadata.tables.values())).columns
 
 
-def half_of(table: BenchmarkTable) -> tuple[BenchmarkTable, pd.DataFrame]:
-    """The table with a random half of its training rows, and the other half."""
-    half = table.train.sample(frac=0.5, random_state=0)
-    rest = table.train.drop(index=half.index)
-    return replace(table, train=half.reset_index(drop=True)), rest.reset_index(drop=True)
+def half_of(table: BenchmarkTable, which: int = 0) -> tuple[BenchmarkTable, pd.DataFrame]:
+    """The table with one of two random halves of its training rows, and the other half."""
+    first = table.train.sample(frac=0.5, random_state=0)
+    halves = first, table.train.drop(index=first.index)
+    half, rest = (halves[n].reset_index(drop=True) for n in (which, 1 - which))
+    return replace(table, train=half), rest
 
 
 def some_rows(rows: pd.DataFrame, number: int | None) -> pd.DataFrame:

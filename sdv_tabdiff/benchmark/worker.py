@@ -49,7 +49,7 @@ class Assignment:
         parameters: Its parameters.
         seed: Its seed.
         seconds: Longest training, or None.
-        half: Whether to fit to one half of the training rows only.
+        half: The half of the training rows to fit to, 0 or 1; None for all rows.
         impute: Whether to fill in the target of the test rows, if the synthesizer can.
         digest: What tells the table's rows from others of that name, so that no run is taken for
             theirs.
@@ -64,7 +64,7 @@ class Assignment:
     parameters: dict[str, Any] = field(default_factory=dict)
     seed: int = 0
     seconds: float | None = None
-    half: bool = False
+    half: int | None = None
     impute: bool = False
     digest: str = ''
     threads: int | None = None
@@ -89,7 +89,7 @@ class Assignment:
         """The table, with the rows to fit to as its training part."""
         targets = {self.table: self.target} if self.target else {}
         table = load_table(Path(self.data), self.table, targets).shortened(self.max_rows, None)
-        return half_of(table)[0] if self.half else table
+        return table if self.half is None else half_of(table, self.half)[0]
 
 
 def peak_memory() -> float:

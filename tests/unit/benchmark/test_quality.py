@@ -72,7 +72,7 @@ def test_the_bootstrap_is_the_floor_and_no_secret(folder, table, processes, tmp_
     assert frame['shape_error'][0] < 15
     assert frame['dcr_share'][0] > 0.9
     assert frame['dcr_share_halves'][0] > 0.9
-    assert processes == [('Bootstrap', 0, False), ('Bootstrap', 0, True)]
+    assert processes == [('Bootstrap', 0, half) for half in (None, 0, 1)]
 
 
 def test_a_stopped_benchmark_goes_on_where_it_was(folder, table, processes, tmp_path, monkeypatch):
@@ -92,7 +92,7 @@ def test_a_stopped_benchmark_goes_on_where_it_was(folder, table, processes, tmp_
     frame = run([table], plan(folder, seeds=[0, 1], peer_seeds=[0]), tmp_path / 'out')
 
     # The fit that was done is not done again, although it had no row yet.
-    assert processes == [('Bootstrap', 0, False), ('TabDiff', 0, False), ('TabDiff', 1, False)]
+    assert processes == [('Bootstrap', 0, None), ('TabDiff', 0, None), ('TabDiff', 1, None)]
     assert len(frame) == 3
     again = run([table], plan(folder, seeds=[0, 1], peer_seeds=[0]), tmp_path / 'out')
     pd.testing.assert_frame_equal(again, frame)
@@ -124,7 +124,7 @@ def test_other_parameters_are_another_run(folder, table, processes, tmp_path):
         variant = Variant('', {'epochs': epochs, 'trunk_dims': (8,)})
         run([table], plan(folder, variants=[variant]), tmp_path / 'out')
 
-    assert processes == [('Bootstrap', 0, False), ('TabDiff', 0, False), ('TabDiff', 0, False)]
+    assert processes == [('Bootstrap', 0, None), ('TabDiff', 0, None), ('TabDiff', 0, None)]
 
 
 def test_a_table_without_a_target(folder, processes, tmp_path):

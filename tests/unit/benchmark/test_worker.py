@@ -38,7 +38,7 @@ def assign(tmp_path):
 
 
 def test_an_assignment_is_found_as_it_was_written(assign, tmp_path):
-    assignment = assign(**TABDIFF, seconds=1.5, half=True)
+    assignment = assign(**TABDIFF, seconds=1.5, half=1)
 
     assignment.write(tmp_path / 'run')
 
@@ -47,7 +47,11 @@ def test_an_assignment_is_found_as_it_was_written(assign, tmp_path):
 
 def test_the_whole_training_part_or_a_half(assign):
     assert len(assign().load().train) == 45
-    assert len(assign(half=True).load().train) == 22
+    halves = [assign(half=half).load().train for half in (0, 1)]
+    assert [len(half) for half in halves] == [22, 23]
+    rows = pd.concat(halves).sort_values(list(halves[0])).reset_index(drop=True)
+    everything = assign().load().train.sort_values(list(halves[0])).reset_index(drop=True)
+    pd.testing.assert_frame_equal(rows, everything)
     assert len(assign(max_rows=10).load().train) == 10
 
 
