@@ -12,7 +12,7 @@ import pandas as pd
 
 from sdv_tabdiff.benchmark import peers
 from sdv_tabdiff.benchmark.measures import cell_scores, hide_cells
-from sdv_tabdiff.benchmark.results import Job, ResultFile, markdown, run_jobs, summarised
+from sdv_tabdiff.benchmark.results import Job, ResultFile, in_words, markdown, run_jobs, summarised
 from sdv_tabdiff.benchmark.tables import CATEGORIES, NUMBERS, BenchmarkTable
 from sdv_tabdiff.evaluation import imputation_scores
 from sdv_tabdiff.evaluation.predictions import AUC, level_scores, number_scores
@@ -82,7 +82,7 @@ class Plan:
         if method.startswith(TABDIFF):
             numbers |= {'draws': self.draws, **self.parameters}
 
-        return ' '.join(f'{name}={value}' for name, value in numbers.items() if value is not None)
+        return in_words(numbers)
 
 
 class Fits:

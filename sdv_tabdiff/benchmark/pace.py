@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 import torch
 
-from sdv_tabdiff.benchmark.results import Job, ResultFile, markdown, run_jobs, summarised
+from sdv_tabdiff.benchmark.results import Job, ResultFile, in_words, markdown, run_jobs, summarised
 from sdv_tabdiff.benchmark.synthesizers import TABDIFF, new_synthesizer
 from sdv_tabdiff.benchmark.tables import BenchmarkTable, some_rows
 from sdv_tabdiff.benchmark.timing import seconds_of, torch_threads
@@ -58,7 +58,7 @@ class Plan:
             'threads': self.threads or torch.get_num_threads(),
             **self.parameters,
         }
-        return ' '.join(f'{name}={value}' for name, value in words.items() if value is not None)
+        return in_words(words)
 
 
 def run(tables: Sequence[BenchmarkTable], plan: Plan, folder: Path) -> pd.DataFrame:

@@ -15,7 +15,7 @@ from typing import Any
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
-from sdv_tabdiff.benchmark.results import PROBLEM, Job, ResultFile, run_jobs
+from sdv_tabdiff.benchmark.results import PROBLEM, Job, ResultFile, in_words, run_jobs
 from sdv_tabdiff.benchmark.synthesizers import BOOTSTRAP, DEFAULT_NAMES, TABDIFF, Variant
 from sdv_tabdiff.benchmark.tables import BenchmarkTable, half_of
 from sdv_tabdiff.benchmark.worker import NOTE, RUN, Assignment, read_synthetic
@@ -112,7 +112,7 @@ class Plan:
         if self.halves:
             words['halves'] = 'yes'
 
-        return ' '.join(f'{word}={value}' for word, value in words.items() if value is not None)
+        return in_words(words)
 
 
 def run(tables: Sequence[BenchmarkTable], plan: Plan, folder: Path) -> pd.DataFrame:

@@ -56,8 +56,8 @@ def add_quality(commands: Any) -> argparse.ArgumentParser:
     command.add_argument(
         '--halves',
         action='store_true',
-        help='fit to each half of the training rows as well, and measure the mean DCR share with the '
-        'other half',
+        help='fit to each half of the training rows as well, and measure the mean DCR share with '
+        'the other half',
     )
     command.add_argument(
         '--paper', type=Path, metavar='CSV', help='published figures to show beside the results'

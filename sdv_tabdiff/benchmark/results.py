@@ -3,7 +3,7 @@
 import csv
 import math
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -86,6 +86,11 @@ class ResultFile:
             frame[name] = pd.to_numeric(frame[name].replace('nan', ''))
 
         return frame
+
+
+def in_words(settings: Mapping[str, Any]) -> str:
+    """Settings as a text that a key can hold; those that are None go without saying."""
+    return ' '.join(f'{name}={value}' for name, value in settings.items() if value is not None)
 
 
 def _text(value: Any) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from sdv_tabdiff.benchmark import imputation
-from sdv_tabdiff.benchmark.results import Job, ResultFile, markdown, run_jobs, summarised
+from sdv_tabdiff.benchmark.results import Job, ResultFile, in_words, markdown, run_jobs, summarised
 from sdv_tabdiff.benchmark.tables import BenchmarkTable
 from sdv_tabdiff.evaluation import evaluate
 
@@ -43,7 +43,7 @@ class Plan:
     def settings(self) -> str:
         """In words, what else than its key determines a row."""
         words = {'max_rows': self.max_rows, **self.parameters}
-        return ' '.join(f'{name}={value}' for name, value in words.items() if value is not None)
+        return in_words(words)
 
 
 def run(tables: Sequence[BenchmarkTable], plan: Plan, folder: Path) -> pd.DataFrame:

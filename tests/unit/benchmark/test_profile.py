@@ -27,7 +27,7 @@ def test_kinds_of_operators(operator, kind):
 @pytest.fixture(scope='module')
 def frame(tmp_path_factory):
     table = table_of(animals(300), animals(20, seed=1))
-    return profile.run([table], Plan(epochs=3, threads=1), tmp_path_factory.mktemp('profile'))
+    return profile.run([table], Plan(epochs=40, threads=1), tmp_path_factory.mktemp('profile'))
 
 
 def test_a_row_for_the_training_and_one_for_the_sampling(frame):

@@ -8,6 +8,7 @@ import pytest
 from sdv_tabdiff.benchmark.results import (
     Job,
     ResultFile,
+    in_words,
     markdown,
     run_jobs,
     summarised,
@@ -142,6 +143,11 @@ class TestSummary:
     def test_numbers(self, value, text):
         frame = pd.DataFrame({'method': ['a'], 'error': [value], 'problem': ['']})
         assert summarised(frame, ['method'], ['error'])['error'].tolist() == [text]
+
+
+def test_settings_in_words():
+    assert in_words({'epochs': 5, 'max_rows': None, 'trunk_dims': [8]}) == 'epochs=5 trunk_dims=[8]'
+    assert in_words({}) == ''
 
 
 def test_markdown():
