@@ -26,10 +26,12 @@ ROUNDING = 1e-9
 class Scale(Protocol):
     """Between the values of a column and its scores, in both directions.
 
-    ``repeated`` are values that several rows share, sorted.
+    ``repeated`` are values that several rows share, sorted; ``step`` is what all values are
+    multiples of, if that is known.
     """
 
     repeated: FloatArray
+    step: float | None
 
     def forward(self, values: FloatArray) -> FloatArray:
         """Scores of values."""

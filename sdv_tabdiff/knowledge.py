@@ -83,6 +83,11 @@ class Knowledge:
 
         return known
 
+    def with_known(self, name: Any, values: pd.Series) -> pd.Series:
+        """A column with its known cells as they are known."""
+        known = self.cells(name)
+        return values.mask(known, self.frame[name].to_numpy()) if known.any() else values
+
 
 def settle_copies(knowledge: Knowledge, codec: TableCodec, generator: torch.Generator) -> Knowledge:
     """Decide which known numbers equal a column that is not known, which then is known as well.

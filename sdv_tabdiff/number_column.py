@@ -249,9 +249,12 @@ class NumberColumn:
         """
         assert self.scale is not None
         scores, missing = self._read(decoded)
-        found = self._scores_of(values)
-        if not self.numerical:
-            found = self._states[self._nearest_states(found)]
+        if self.numerical:
+            found = self._scores_of(values)
+        else:
+            # Nearest by values: a state's score says how frequent it is, too.
+            levels = self.scale.inverse(self._states)
+            found = self._states[nearest_positions(levels, values)]
 
         return self._cast(np.where(missing | np.isnan(values), scores, found))
 

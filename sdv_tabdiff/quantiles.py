@@ -84,6 +84,8 @@ class QuantileMap:
         # Knots in order; a repeated value is that of two knots, or more.
         self.values: FloatArray = np.zeros(1)
         self.scores: FloatArray = np.zeros(1)
+        # What values are multiples of, if whoever fits the map knows that.
+        self.step: float | None = None
         # Values that own a stretch of scores, and the middles of these stretches.
         self.repeated: FloatArray = np.empty(0)
         self.middles: FloatArray = np.empty(0)

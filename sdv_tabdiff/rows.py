@@ -89,8 +89,11 @@ class RowSampler:
             return self.codec.decode(numbers, torch.empty((0, len(self.codec.levels))))
 
         if knowledge is not None:
+            if self.codec.copying:
+                knowledge = settle_copies(knowledge, self.codec, self.generator)
+
             drawn = self._draw_all(num_rows, knowledge)
-            return self.codec.decode(*drawn, knowledge.is_settled)
+            return self.codec.decode(*drawn, knowledge)
 
         x_num, x_cat = self._choose(num_rows) if self._is_choosy else self.draw(num_rows)
         if self.match_marginals:
@@ -203,9 +206,6 @@ class RowSampler:
     def _draw(self, num_rows: int, knowledge: Knowledge | None) -> tuple[Tensor, Tensor]:
         if knowledge is None:
             return self._run(num_rows, None)
-
-        if self.codec.copying:
-            knowledge = settle_copies(knowledge, self.codec, self.generator)
 
         given = to_given(knowledge, self.codec).to(self.device)
         leading = leading_cells(knowledge, self.codec).to(self.device)

@@ -281,6 +281,7 @@ class TabDiffSynthesizer(ReportingSynthesizer):
             self.max_discrete_values,
             routing.ordered_codes(transformers),
             routing.scales(transformers),
+            self.enforce_rounding,
         )
 
     def _new_model(self, size: TableSize) -> TabDiff:

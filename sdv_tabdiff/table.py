@@ -1,7 +1,7 @@
 """Processed table <-> tensors: which column becomes which feature of the model."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -10,9 +10,19 @@ from torch import Tensor
 
 from sdv_tabdiff.columns import CategoryColumn, ColumnCodec
 from sdv_tabdiff.copies import Scale
-from sdv_tabdiff.functions import Function, find_functions
+from sdv_tabdiff.functions import Function, decimal_step, find_functions
 from sdv_tabdiff.number_column import NumberColumn
 from sdv_tabdiff.quantiles import MAX_DISCRETE_VALUES, FloatArray
+
+
+class Facts(Protocol):
+    """What is known of the rows that features describe."""
+
+    def is_settled(self, name: Any) -> np.ndarray:
+        """In which rows a column is as it was drawn, even if another one determines it."""
+
+    def with_known(self, name: Any, values: pd.Series) -> pd.Series:
+        """A column with its known cells as they are known."""
 
 
 class TableCodec:
@@ -26,6 +36,7 @@ class TableCodec:
         ordered: Those of the categories whose levels, sorted, stand in an order.
         scales: For columns of scores, the maps from values to scores and back. They let a column be
             told to equal another one, or to be determined by it.
+        rounds: Whether numbers will be rounded to the decimals that the data have.
     """
 
     def __init__(
@@ -35,7 +46,9 @@ class TableCodec:
         max_states: int = MAX_DISCRETE_VALUES,
         ordered: Iterable[Any] = (),
         scales: Mapping[Any, Scale] | None = None,
+        rounds: bool = True,
     ):
+        self._rounds = rounds
         self._scales = dict(scales or {})
         self._categories = set(categories)
         self._ordered = set(ordered)
@@ -68,7 +81,15 @@ class TableCodec:
         if not self._max_states:
             return []
 
-        return find_functions([column.values(frame).numbers for column in self._scaled])
+        columns = [column.values(frame).numbers for column in self._scaled]
+        return find_functions(columns, [self._step(*pair) for pair in zip(self._scaled, columns)])
+
+    def _step(self, column: NumberColumn, values: FloatArray) -> float | None:
+        assert column.scale is not None
+        if column.scale.step is not None:
+            return column.scale.step
+
+        return decimal_step(values) if self._rounds else None
 
     def _number(self, name: Any, candidates: Sequence[NumberColumn] = ()) -> NumberColumn:
         flag, scale = self._null_flags.get(name), self._scales.get(name)
@@ -224,15 +245,14 @@ class TableCodec:
         self,
         x_num: Tensor,
         x_cat: Tensor,
-        is_settled: Callable[[Any], np.ndarray] | None = None,
+        facts: Facts | None = None,
     ) -> pd.DataFrame:
         """The processed table that these features describe.
 
         Args:
             x_num: Numbers, shape ``(rows, numerical)``.
             x_cat: Codes, shape ``(rows, categorical)``.
-            is_settled: In which rows a column is as these features have it, even if another one
-                determines it. None if in none.
+            facts: What is known of the rows, or None if nothing is.
         """
         numbers, codes = x_num.cpu().numpy(), x_cat.cpu().numpy()
         number_of, category_of = self._positions()
@@ -242,15 +262,19 @@ class TableCodec:
             chosen = codec.num_levels > 1
             column_codes = codes[:, category_of[codec.name]] if chosen else no_choice
             column_numbers = numbers[:, number_of[codec.name]] if codec.numerical else None
-            data.update(codec.decode(column_codes, column_numbers, data))
+            decoded = codec.decode(column_codes, column_numbers, data)
+            if facts is not None and isinstance(codec, NumberColumn) and codec.scale is not None:
+                # Features are of single precision; what follows from a known cell needs all of it.
+                decoded = {name: facts.with_known(name, part) for name, part in decoded.items()}
+            data.update(decoded)
 
         for function in self._functions:
             source, target = (self._scaled[n] for n in (function.source, function.target))
             column = self.column(target.name)
             assert isinstance(column, NumberColumn)
             computed = column.computed(data, function(source.values(data).numbers))
-            if is_settled is not None:
-                computed = computed.mask(is_settled(column.name), data[column.name])
+            if facts is not None:
+                computed = computed.mask(facts.is_settled(column.name), data[column.name])
             data[column.name] = computed
 
         return pd.DataFrame(data, index=pd.RangeIndex(len(numbers)), columns=self.columns)

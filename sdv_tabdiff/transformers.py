@@ -166,6 +166,7 @@ class DatetimeQuantileNormalizer(_NormalScoresMixin, UnixTimestampEncoder):
         timestamps = self._timestamps(data)
         self._unit = coarsest_unit(timestamps[~np.isnan(timestamps)])
         self._fit_scores(timestamps)
+        self._map.step = float(self._unit)
 
     def _convert_to_datetime(self, data: Any) -> Any:
         # RDT reads the integers of a datetime64 as nanoseconds, whatever its unit is.

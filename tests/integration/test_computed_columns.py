@@ -95,3 +95,61 @@ def test_numbers_that_are_all_continuous_are_not_computed():
     sample = synthesizer.sample(300)
 
     assert not np.allclose(sample['strength'], sample['mood'].abs(), atol=0.011)
+
+
+def people():
+    """Dates with what follows from them to the second, the day and the year, and cents in euros."""
+    rng = np.random.default_rng(1)
+    start = pd.Timestamp('2012-01-01') + pd.to_timedelta(rng.integers(0, 10**8, ROWS), 's')
+    born = pd.Timestamp('1960-01-01') + pd.to_timedelta(rng.integers(0, 5000, ROWS), 'D')
+    cents = rng.lognormal(13, 2, ROWS).round()
+    return pd.DataFrame({
+        'start': start,
+        'end': start + pd.Timedelta(30, 'min'),
+        'born': born,
+        'year': born.year.astype('int64'),
+        'premium': (((pd.Timestamp('2024-01-01') - born).days) * 1.37).round(2),
+        'cents': cents.astype('int64'),
+        'euros': cents / 100,
+    })
+
+
+@pytest.fixture(scope='module')
+def insured():
+    sdtypes = dict.fromkeys(people(), 'numerical') | dict.fromkeys(
+        ['start', 'end', 'born'], 'datetime'
+    )
+    return fitted(people(), sdtypes, epochs=3)
+
+
+def assert_to_the_last_digit(table, strict):
+    assert (table['end'] - table['start']).eq(pd.Timedelta(30, 'min')).all()
+    days = (pd.Timestamp('2024-01-01') - table['born']).dt.days
+    np.testing.assert_allclose(table['premium'], (1.37 * days).round(2), atol=0.006)
+    # Of days at the turn of a year that no row has, it could be either year.
+    assert (table['year'] == table['born'].dt.year).mean() >= (1 if strict else 0.98)
+    np.testing.assert_allclose(100 * table['euros'], table['cents'], rtol=0, atol=1e-5)
+
+
+def test_what_follows_does_so_to_the_last_digit(insured):
+    assert_to_the_last_digit(insured.sample(1000), strict=False)
+
+
+def test_and_from_given_cells_as_well(insured):
+    given = people()[['start', 'born', 'cents']].head(200)
+
+    completed = insured.sample_remaining_columns(given)
+
+    pd.testing.assert_frame_equal(completed[given.columns], given, check_dtype=False)
+    assert_to_the_last_digit(completed, strict=True)
+
+
+def test_chance_is_no_function():
+    rng = np.random.default_rng(2)
+    born = rng.integers(1940, 2005, 1000)
+    people = pd.DataFrame({'born': born, 'age': 2024 - born - rng.integers(0, 2, 1000)})
+    synthesizer = fitted(people, dict.fromkeys(people, 'numerical'), epochs=3)
+
+    sample = synthesizer.sample(500)
+
+    assert (sample['born'] + sample['age']).nunique() > 1

@@ -28,6 +28,19 @@ def frames():
     return raw, maps, raw.apply(lambda column: maps[column.name].forward(column.to_numpy()))
 
 
+class Settled:
+    """Facts that settle the same rows of every column, and know no cell."""
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    def is_settled(self, name):
+        return self.rows
+
+    def with_known(self, name, values):
+        return values
+
+
 def codec_of(scores, maps, **parameters):
     return TableCodec(scales=maps, **parameters).fit(scores)
 
@@ -81,7 +94,7 @@ def test_a_computed_zero_is_one_to_the_last_digit():
 
     decoded = restored(codec.decode(*codec.encode(scores)), maps)
 
-    as_drawn = codec.decode(*codec.encode(scores), lambda name: np.full(ROWS, True))
+    as_drawn = codec.decode(*codec.encode(scores), Settled(np.full(ROWS, True)))
     for name in ('strength', 'good'):
         drawn = restored(as_drawn, maps)[name]
         zeros = [(column == 0).sum() for column in (decoded[name], drawn, raw[name])]
@@ -95,8 +108,8 @@ def test_settled_cells_stay_as_they_were_drawn():
     features = shuffled(codec, scores)
     settled = np.arange(ROWS) < 500
 
-    decoded = codec.decode(*features, lambda name: settled)
-    as_drawn = codec.decode(*features, lambda name: np.full(ROWS, True))
+    decoded = codec.decode(*features, Settled(settled))
+    as_drawn = codec.decode(*features, Settled(np.full(ROWS, True)))
     computed = codec.decode(*features)
 
     pd.testing.assert_frame_equal(decoded[:500], as_drawn[:500])
@@ -109,7 +122,7 @@ def test_nothing_is_computed_where_every_number_is_continuous():
     codec = codec_of(scores, maps, max_states=0)
     features = shuffled(codec, scores)
 
-    kept = codec.decode(*features, lambda name: np.full(ROWS, True))
+    kept = codec.decode(*features, Settled(np.full(ROWS, True)))
 
     pd.testing.assert_frame_equal(codec.decode(*features), kept)
 

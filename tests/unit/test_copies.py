@@ -19,6 +19,7 @@ class Same:
     """Scores that are the values."""
 
     repeated = np.empty(0)
+    step = None
 
     def forward(self, values):
         return values

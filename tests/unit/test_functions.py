@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sdv_tabdiff.functions import MAX_PIECES, decimals_of, find_functions
+from sdv_tabdiff.functions import MAX_PIECES, decimal_step, find_functions, on_grid
 
 
 def numbers(rows=500, seed=0):
@@ -44,7 +44,7 @@ def test_another_unit_is_found_although_it_is_rounded():
     (function,) = find_functions([celsius, exact.round(1)])
 
     assert function.pieces == 1
-    np.testing.assert_allclose(function(celsius), exact, atol=0.02)
+    np.testing.assert_array_equal(function(celsius), exact.round(1))
 
 
 def test_between_the_rows_it_is_a_line():
@@ -134,13 +134,13 @@ def test_a_value_far_away_does_not_make_others_equal():
     assert found(numbers(5000), noise) == []
 
 
-def test_missing_targets_say_nothing_but_missing_sources_do():
-    y = np.abs(X)
+def test_missing_values_say_nothing():
+    x, y = X.copy(), np.abs(X)
     y[:100] = np.nan
-    assert found(X, y) == [(0, 1)]
+    x[90:110] = np.nan
+    assert found(x, y) == [(0, 1)]
 
-    x = X.copy()
-    x[200:210] = np.nan
+    y[:-15] = np.nan
     assert found(x, y) == []
 
 
@@ -158,9 +158,79 @@ def test_no_columns():
     assert found() == found(X) == []
 
 
-def test_decimals():
-    assert decimals_of(np.array([1.0, 20.0])) == 0
-    assert decimals_of(np.array([1.25, 3.5])) == 2
-    assert decimals_of(np.array([np.pi])) is None
-    assert decimals_of(np.array([0.1 + 0.2, 1e9 + 0.1])) == 1
-    assert decimals_of(np.array([1.7e18 + 256])) == 0
+def test_steps():
+    assert decimal_step(np.array([1.0, 20.0, np.nan])) == 1
+    assert decimal_step(np.array([1.25, 3.5])) == 0.01
+    assert decimal_step(np.array([np.pi])) is None
+    assert decimal_step(np.array([0.1 + 0.2, 1e9 + 0.1])) == 0.1
+    assert decimal_step(np.array([1.7e18 + 256])) == 1
+
+
+def test_on_a_grid():
+    np.testing.assert_array_equal(on_grid(np.array([0.126, np.nan]), 0.01), [0.13, np.nan])
+    np.testing.assert_array_equal(on_grid(np.array([1.3e9, -4e8]), 1e9), [1e9, 0])
+    np.testing.assert_array_equal(on_grid(np.array([np.pi]), None), [np.pi])
+
+
+WHOLE = np.random.default_rng(6).integers(0, 101, 5000)
+CHANCE = np.random.default_rng(7)
+
+
+@pytest.mark.parametrize(
+    ('source', 'target'),
+    [
+        (WHOLE, WHOLE + CHANCE.integers(-1, 2, 5000)),
+        (WHOLE, WHOLE + (CHANCE.random(5000) < 0.1)),
+        (WHOLE, WHOLE + (CHANCE.random(5000) < 0.005)),
+        # The age of someone born in a year depends on the day.
+        (1924 + WHOLE, 2024 - (1924 + WHOLE) - CHANCE.integers(0, 2, 5000)),
+        # Two instruments that differ by one in the last decimal, or not; hardly a value repeats.
+        (CHANCE.normal(size=5000), 0.1),
+    ],
+    ids=['three values', 'two values', 'rarely two', 'age', 'instruments'],
+)
+def test_chance_is_not_taken_for_rounding(source, target):
+    if np.isscalar(target):
+        target = source.round(1) + target * CHANCE.integers(0, 2, 5000)
+
+    assert found(source, target) == found(target, source) == []
+
+
+def test_what_was_rounded_is_found_to_the_last_row():
+    x = 1000 * np.random.default_rng(8).random(5000)
+    bend = np.where(x < 400, 0.3 * x, 120 + 0.8 * (x - 400))
+    for y in ((0.37 * x).round(), (0.37 * x).round(1), bend.round(1), np.floor(x / 10)):
+        (function,) = find_functions([x, y])
+        assert (function(x) != y).mean() <= 1e-3
+
+
+def test_the_year_of_a_date():
+    days = np.random.default_rng(9).integers(0, 25_000, 5000)
+    year = np.floor(days / 365.25)
+    (function,) = find_functions([days.astype(float), year])
+
+    assert function.pieces > 100
+    np.testing.assert_array_equal(function(days.astype(float)), year)
+
+
+def test_the_coarser_of_two_columns_is_the_source():
+    net = np.random.default_rng(10).integers(1, 3000, 3000).astype(float)
+    gross = (1.19 * net).round(2)
+
+    assert found(gross, net) == [(1, 0)]
+    assert found(net, gross) == [(0, 1)]
+    assert found(2 * net, net) == [(1, 0)]
+
+
+def test_steps_may_be_given():
+    day = 86_400e9
+    days = 1.6e18 + day * MARKS
+    (function,) = find_functions([days, 3.0 * MARKS], [day, 1.0])
+
+    np.testing.assert_array_equal(function(days + 0.4 * day), 3.0 * MARKS)
+
+
+def test_numbers_of_single_precision():
+    inches = np.random.default_rng(11).normal(size=2000).astype(np.float32)
+
+    assert found(inches, inches * np.float32(2.54)) == [(0, 1)]
