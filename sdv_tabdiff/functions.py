@@ -77,6 +77,50 @@ class Function:
         slope = float(np.median(np.abs(np.diff(self.y) / np.diff(self.x))))
         return slope * self.source_step < (1 - TOLERANCE) * self.target_step
 
+    def origins(self, low: FloatArray, high: FloatArray) -> list[tuple[FloatArray, FloatArray]]:
+        """Where the target is within bounds, for each stretch in which it only rises or falls.
+
+        Args:
+            low: Smallest values of the target.
+            high: Largest values, likewise.
+
+        Returns:
+            list[tuple[numpy.ndarray, numpy.ndarray]]:
+                The smallest and the largest values of the source; NaN where there are none.
+        """
+        slack = TOLERANCE * np.ptp(self.y)
+        if self.target_step is not None:
+            slack = (0.5 - 1e-6) * self.target_step
+
+        return [self._origin(part, low - slack, high + slack) for part in self._stretches()]
+
+    def _stretches(self) -> list[slice]:
+        """Knots between two turns of the function."""
+        rises = np.sign(np.diff(self.y))
+        slopes = np.flatnonzero(rises)
+        turns = slopes[1:][rises[slopes[1:]] != rises[slopes[:-1]]]
+        ends = [0, *turns, len(self.x) - 1]
+        return [slice(first, last + 1) for first, last in zip(ends, ends[1:])]
+
+    def _origin(
+        self, stretch: slice, low: FloatArray, high: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        x, y = self.x[stretch], self.y[stretch]
+        if y[0] > y[-1]:
+            x, y = x[::-1], y[::-1]
+
+        ends = np.sort([np.interp(low, y, x), np.interp(high, y, x)], axis=0)
+        if self.source_step is not None:
+            # The outermost multiples that are inside.
+            inwards = np.array([[1.0], [-1.0]]) * (0.5 - 1e-6) * self.source_step
+            ends = on_grid(ends + inwards, self.source_step)
+
+        with np.errstate(invalid='ignore'):
+            is_somewhere = (high >= y[0]) & (low <= y[-1]) & (ends[0] <= ends[1])
+
+        first, last = np.where(is_somewhere, ends, np.nan)
+        return first, last
+
     def __call__(self, values: FloatArray) -> FloatArray:
         """What the target is where the source has these values; NaN for NaN."""
         # What will be rounded for the user must be so for the function.

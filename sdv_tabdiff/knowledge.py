@@ -1,7 +1,7 @@
 """What is known in advance about rows of the processed table."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -51,11 +51,13 @@ class Knowledge:
         frame: The rows; only their known cells matter. Columns may lack.
         known: Which cells are known; a column that lacks is not.
         restrictions: Restrictions of cells that are not known.
+        following: Cells whose restriction will be met by what determines them.
     """
 
     frame: pd.DataFrame
     known: pd.DataFrame
     restrictions: Mapping[Any, Restrictions] = field(default_factory=dict)
+    following: Mapping[Any, np.ndarray] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -66,6 +68,7 @@ class Knowledge:
             self.frame.iloc[rows].reset_index(drop=True),
             self.known.iloc[rows].reset_index(drop=True),
             {name: column.take(rows) for name, column in self.restrictions.items()},
+            {name: cells[rows] for name, cells in self.following.items()},
         )
 
     def cells(self, name: Any) -> np.ndarray:
@@ -80,6 +83,8 @@ class Knowledge:
         known = self.cells(name)
         if name in self.restrictions:
             known = known | self.restrictions[name].binding
+        if name in self.following:
+            known = known & ~self.following[name]
 
         return known
 
@@ -111,9 +116,9 @@ def settle_copies(knowledge: Knowledge, codec: TableCodec, generator: torch.Gene
             rows &= ~knowledge.is_settled(source.name)
             if rows.any():
                 scores = column.to_source(frame.reindex(columns=codec.columns), source)
-                _fill(frame, known, source, rows & ~np.isnan(scores), scores)
+                fill(frame, known, source, rows & ~np.isnan(scores), scores)
 
-    return Knowledge(frame, known, knowledge.restrictions)
+    return replace(knowledge, frame=frame, known=known)
 
 
 def _may_settle(
@@ -126,7 +131,7 @@ def _may_settle(
     return is_open & column.is_continuous(knowledge.frame.reindex(columns=codec.columns))
 
 
-def _fill(
+def fill(
     frame: pd.DataFrame,
     known: pd.DataFrame,
     column: NumberColumn,

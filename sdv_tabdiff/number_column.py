@@ -42,6 +42,11 @@ class NumberColumn:
         self.scale = scale
         self._sources = list(candidates)
 
+    @property
+    def names(self) -> list[Any]:
+        """The columns that it is read from."""
+        return [self.name] if self.flag is None else [self.name, self.flag]
+
     def _read(self, frame: pd.DataFrame | Mapping[Any, pd.Series]) -> tuple[FloatArray, np.ndarray]:
         values = frame[self.name].to_numpy(dtype=np.float64, na_value=np.nan)
         missing = np.isnan(values)

@@ -29,6 +29,7 @@ from sdv_tabdiff.knowledge import (
     settle_copies,
     to_given,
 )
+from sdv_tabdiff.origins import settle_origins
 from sdv_tabdiff.table import TableCodec
 
 # Logits of one batch of sampled rows: four million floats are 16 MiB.
@@ -89,6 +90,8 @@ class RowSampler:
             return self.codec.decode(numbers, torch.empty((0, len(self.codec.levels))))
 
         if knowledge is not None:
+            if self.codec.determined:
+                knowledge = settle_origins(knowledge, self.codec, self.generator)
             if self.codec.copying:
                 knowledge = settle_copies(knowledge, self.codec, self.generator)
 
@@ -225,6 +228,8 @@ class RowSampler:
         part = given.take(rows)
         first = part if self.settings.renoise_known else hide_others(part, cells)
         x_num, x_cat = self._run(len(rows), first)
+        if part.limits is not None:
+            x_num = part.limits.redraw_narrow(x_num, self.generator)
         x_num = torch.where(self.codec.has_number(x_cat), x_num, torch.nan)
         return given.put(rows, part.with_known(cells, x_num, x_cat))
 

@@ -149,6 +149,19 @@ class TableCodec:
         return [codec for codec in self._numerical if codec.copy_shares]
 
     @property
+    def determined(self) -> list[tuple[Function, NumberColumn, NumberColumn]]:
+        """How numbers follow from others: functions, their sources and their targets."""
+        numbers = {codec.name: codec for codec in self._codecs if isinstance(codec, NumberColumn)}
+        return [
+            (
+                function,
+                numbers[self._scaled[function.source].name],
+                numbers[self._scaled[function.target].name],
+            )
+            for function in self._functions
+        ]
+
+    @property
     def feature_columns(self) -> list[int]:
         """The column that each feature belongs to, numerical features first."""
         names = [*self.numerical_names, *self.categorical_names]
@@ -268,10 +281,7 @@ class TableCodec:
                 decoded = {name: facts.with_known(name, part) for name, part in decoded.items()}
             data.update(decoded)
 
-        for function in self._functions:
-            source, target = (self._scaled[n] for n in (function.source, function.target))
-            column = self.column(target.name)
-            assert isinstance(column, NumberColumn)
+        for function, source, column in self.determined:
             computed = column.computed(data, function(source.values(data).numbers))
             if facts is not None:
                 computed = computed.mask(facts.is_settled(column.name), data[column.name])

@@ -10,6 +10,7 @@ from sdv_tabdiff.defaults import (
     ENOUGH_STEPS_PER_ROW,
     LAX_TRANSFER,
     LEARNING_RATE,
+    LESS_FOR_NUMBERS,
     MAX_STEPS,
     MAX_WIDTH,
     MIN_LEARNING_RATE,
@@ -115,6 +116,9 @@ def test_the_end_of_the_training_is_strictest_for_tables_of_a_medium_size():
     assert demands[4] == max(demands) == STRICT_TRANSFER
     assert demands[0] == demands[1] == demands[6] == demands[7] == LAX_TRANSFER
     assert LAX_TRANSFER < demands[3] < STRICT_TRANSFER
+
+    numbers = training_of(16_000, number_share=1.0).min_transfer
+    assert LAX_TRANSFER < numbers == pytest.approx(STRICT_TRANSFER - LESS_FOR_NUMBERS)
 
 
 @pytest.mark.parametrize('num_rows', [50, 1_000_000])

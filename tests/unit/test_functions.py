@@ -234,3 +234,31 @@ def test_numbers_of_single_precision():
     inches = np.random.default_rng(11).normal(size=2000).astype(np.float32)
 
     assert found(inches, inches * np.float32(2.54)) == [(0, 1)]
+
+
+def test_where_a_value_comes_from():
+    (function,) = find_functions([X, np.abs(X)])
+    falling, rising = function.origins(np.array([0.5, 1.0, 99, np.nan]), np.array([0.5, 2, 99, 1]))
+
+    np.testing.assert_allclose(falling[0][:2], [-0.5, -2], atol=1e-5)
+    np.testing.assert_allclose(falling[1][:2], [-0.5, -1], atol=1e-5)
+    np.testing.assert_allclose(rising[0][:2], [0.5, 1], atol=1e-5)
+    np.testing.assert_allclose(rising[1][:2], [0.5, 2], atol=1e-5)
+    assert np.isnan([ends[2:] for stretch in (falling, rising) for ends in stretch]).all()
+
+
+def test_which_whole_numbers_a_class_has():
+    (function,) = find_functions([WHOLE.astype(float), np.digitize(WHOLE, [40, 60, 80.0])])
+    ((first, last),) = function.origins(np.arange(4.0), np.arange(4.0))
+
+    np.testing.assert_array_equal(first, [0, 40, 60, 80])
+    np.testing.assert_array_equal(last, [39, 59, 79, 100])
+
+
+def test_from_rounded_values_back():
+    net = np.random.default_rng(12).integers(1, 3000, 3000).astype(float)
+    for gross in ((1.19 * net).round(2), 5000 - (1.19 * net).round(2)):
+        (function,) = find_functions([net, gross])
+        ((first, last),) = function.origins(gross, gross)
+        np.testing.assert_array_equal(first, net)
+        np.testing.assert_array_equal(last, net)

@@ -104,3 +104,29 @@ def test_some_of_the_rows():
     assert part.x_num[:, 0].tolist() == [2, 4]
     assert part.limits.choices[1].set_of.tolist() == [1, 0]
     assert part.to(torch.device('cpu')).limits.low[0, 1] == 0.5
+
+
+@pytest.mark.parametrize(('low', 'high'), [(-0.1, 0.1), (1.9, 2.1), (-2.6, -2.5), (0.0, 1e-6)])
+def test_numbers_of_a_narrow_range_spread_over_it_as_normal_scores_do(low, high):
+    rows = 20_000
+    limits = Limits(torch.full((rows, 1), low), torch.full((rows, 1), high), {})
+
+    drawn = limits.redraw_narrow(torch.zeros(rows, 1), torch.Generator().manual_seed(0))
+
+    assert drawn.min() >= limits.low[0, 0]
+    assert drawn.max() <= limits.high[0, 0]
+    truth = truncnorm(low, high)
+    assert abs(drawn.double().mean() - truth.mean()) < 4 * truth.std() / rows**0.5
+    # The standard deviation of a sample of something nearly uniform, and 1 % for the straight line.
+    allowed = 4 * (0.2 / rows) ** 0.5 + 0.01
+    assert drawn.double().std() / truth.std() == pytest.approx(1, abs=allowed)
+
+
+def test_numbers_of_wide_ranges_and_none_stay():
+    low = torch.tensor([[-torch.inf, 0.0, -torch.inf, 0.1]])
+    high = torch.tensor([[torch.inf, 1.0, 0.1, torch.inf]])
+    numbers = torch.randn((1, 4), generator=torch.Generator().manual_seed(0))
+
+    drawn = Limits(low, high, {}).redraw_narrow(numbers, torch.Generator().manual_seed(0))
+
+    assert torch.equal(drawn, numbers)
