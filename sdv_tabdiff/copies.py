@@ -23,6 +23,10 @@ MAX_SOURCES = 2
 ROUNDING = 1e-9
 
 
+# How often a column equals a source depends on its value: shares of so many neighbouring rows each.
+ROWS_PER_SHARE, MAX_SHARES = 50, 20
+
+
 class Scale(Protocol):
     """Between the values of a column and its scores, in both directions.
 
@@ -89,6 +93,35 @@ def find_sources(
 
     few_left = unexplained.sum() < (1 - MAX_COPY_SHARE) * open_rows.sum()
     return [] if few_left else sources
+
+
+class CopyShares:
+    """How often rows equal each of several sources, by the value of the column that does.
+
+    Args:
+        scores: The column in rows whose value is not explained by a state of the column itself.
+        source: The position of the source that each of them equals; -1 if none.
+        num_sources: Number of sources.
+    """
+
+    def __init__(self, scores: FloatArray, source: np.ndarray, num_sources: int):
+        parts = min(max(len(scores) // ROWS_PER_SHARE, 1), MAX_SHARES)
+        levels = np.arange(1, parts) / parts
+        self._edges = np.unique(np.quantile(scores, levels)) if len(scores) else np.empty(0)
+        part = self._part(scores)
+        rows = np.bincount(part, minlength=len(self._edges) + 1)
+        self._shares = [
+            np.bincount(part[source == position], minlength=len(rows)) / rows.clip(min=1)
+            for position in range(num_sources)
+        ]
+
+    def _part(self, scores: FloatArray) -> np.ndarray:
+        return np.searchsorted(self._edges, scores, side='right')
+
+    def at(self, scores: FloatArray) -> list[FloatArray]:
+        """For each source, the shares of the rows with such values that equal it."""
+        part = self._part(scores)
+        return [shares[part] for shares in self._shares]
 
 
 def which_source(column: Values, sources: Iterable[Values]) -> np.ndarray:

@@ -98,7 +98,8 @@ def settle_copies(knowledge: Knowledge, codec: TableCodec, generator: torch.Gene
     """Decide which known numbers equal a column that is not known, which then is known as well.
 
     A number that may equal another column is, to the model, one of two things. If the other column
-    is not known, neither is which of them; it is drawn, as often as in the training data.
+    is not known, neither is which of them; it is drawn, as often as rows of the training data with
+    such a number do.
     """
     frame, known = knowledge.frame.copy(), knowledge.known.copy()
     device = generator.device
@@ -108,10 +109,10 @@ def settle_copies(knowledge: Knowledge, codec: TableCodec, generator: torch.Gene
             continue
 
         draw = torch.rand(len(frame), device=device, generator=generator).cpu().numpy()
-        below = 0.0
-        for source, share in column.copy_shares:
+        below = np.zeros(len(frame))
+        for source, share in column.copy_shares(frame.reindex(columns=codec.columns)):
             chosen = (draw >= below) & (draw < below + share)
-            below += share
+            below = below + share
             rows = chosen & _may_settle(Knowledge(frame, known), column, source, codec)
             rows &= ~knowledge.is_settled(source.name)
             if rows.any():

@@ -8,7 +8,14 @@ import pandas as pd
 from scipy.special import ndtr
 
 from sdv_tabdiff.columns import Allowed, Restriction
-from sdv_tabdiff.copies import ROUNDING, Scale, Values, find_sources, which_source
+from sdv_tabdiff.copies import (
+    ROUNDING,
+    CopyShares,
+    Scale,
+    Values,
+    find_sources,
+    which_source,
+)
 from sdv_tabdiff.marginals import Marginal
 from sdv_tabdiff.quantiles import MAX_DISCRETE_VALUES, FloatArray, discrete_values
 
@@ -66,7 +73,7 @@ class NumberColumn:
         is_open = ~missing & ~np.isin(values, self._states)
         self._fit_sources(frame, is_open)
         source = self._source_of(frame)[is_open]
-        self._copy_shares = [float(np.mean(source == n)) for n in range(len(self._sources))]
+        self._copy_shares = CopyShares(values[is_open], source, len(self._sources))
         continuous = values[is_open][source < 0]
         self.numerical = len(continuous) > 0
         if self.numerical:
@@ -99,9 +106,14 @@ class NumberColumn:
         return which_source(self.values(frame), (source.values(frame) for source in self._sources))
 
     @property
-    def copy_shares(self) -> list[tuple['NumberColumn', float]]:
-        """The sources, and how many of the rows without a state of their own equal them."""
-        return list(zip(self._sources, self._copy_shares))
+    def is_copying(self) -> bool:
+        """Whether it often equals another column."""
+        return bool(self._sources)
+
+    def copy_shares(self, frame: pd.DataFrame) -> list[tuple['NumberColumn', FloatArray]]:
+        """The sources, and in what share of the cases a row with such a value equals them."""
+        scores, _ = self._read(frame)
+        return list(zip(self._sources, self._copy_shares.at(scores)))
 
     def is_continuous(self, frame: pd.DataFrame) -> np.ndarray:
         """Rows whose number is neither a state nor equal to a source, as far as that is known."""

@@ -146,7 +146,7 @@ class TableCodec:
     @property
     def copying(self) -> list[NumberColumn]:
         """The numbers that may equal another column, in the order of the table."""
-        return [codec for codec in self._numerical if codec.copy_shares]
+        return [codec for codec in self._numerical if codec.is_copying]
 
     @property
     def determined(self) -> list[tuple[Function, NumberColumn, NumberColumn]]:

@@ -159,13 +159,35 @@ class TestSettleCopies:
         return maps, found
 
     def test_as_often_as_in_the_data_the_source_is_what_the_copy_is(self):
-        paid = np.linspace(100, 1000, 2000).round(2)
+        paid = bills()[0]['paid'].to_numpy()
         maps, found = self.settled(paid=paid)
 
         known = found.cells('bill')
         bills_known = maps['bill'].inverse(found.frame['bill'].to_numpy())[known]
-        assert abs(known.mean() - 0.3) < 4 * np.sqrt(0.21 / 2000) + 0.02
+        assert abs(known.mean() - 0.3) < 4 * np.sqrt(2 * 0.21 / ROWS)
         np.testing.assert_allclose(bills_known, paid[known], rtol=1e-9)
+
+    def test_as_often_as_with_such_a_value(self):
+        # The more is paid, the likelier it is all of the bill.
+        rng = np.random.default_rng(0)
+        bill = rng.uniform(1, 1000, 4000).round(2)
+        is_full = rng.random(4000) < bill / 1000
+        paid = np.where(is_full, bill, (bill * rng.random(4000)).round(2))
+        maps = {'bill': QuantileMap().fit(bill), 'paid': QuantileMap().fit(paid)}
+        scores = pd.DataFrame({'bill': bill, 'paid': paid}).apply(
+            lambda column: maps[column.name].forward(column.to_numpy())
+        )
+        codec = TableCodec(scales=maps).fit(scores)
+        known = scores.assign(bill=np.nan)
+
+        found = settle_copies(
+            Knowledge(known, known.notna()), codec, torch.Generator().manual_seed(0)
+        )
+
+        for low, high in ((0, 100), (300, 400), (900, 1000)):
+            rows = (paid >= low) & (paid < high)
+            truth, share = is_full[rows].mean(), found.cells('bill')[rows].mean()
+            assert abs(truth - share) < 4 * np.sqrt(0.5 / rows.sum()) + 0.02
 
     def test_what_is_known_stays(self):
         maps, found = self.settled(paid=[100.0] * 50, bill=[200.0] * 50)
