@@ -132,7 +132,8 @@ def points_of(values: pd.Series, facts: ColumnFacts) -> pd.Series:
     except (TypeError, ValueError) as error:
         kind = 'dates' if facts.sdtype == 'datetime' else 'numbers'
         written = f", written as '{facts.datetime_format}'" if facts.datetime_format else ''
-        culprit = next(value for value in values if not _is_point(value, facts))
+        culprits = (value for value in values if not _is_point(value, facts))
+        culprit = next(culprits, values.iloc[0])
         raise _unexpected(culprit, facts, f'It holds {kind}{written}.') from error
 
 

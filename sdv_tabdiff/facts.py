@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.tseries.api import guess_datetime_format
 
 from sdv_tabdiff.levels import distinct_levels
 from sdv_tabdiff.transformers import coarsest_unit
@@ -65,6 +66,8 @@ class ColumnFacts:
             bool(column.isna().any()),
             datetime_format=properties.get('datetime_format'),
         )
+        if facts.sdtype == 'datetime' and facts.datetime_format is None:
+            facts.datetime_format = shared_format(column.dropna())
         if facts.sdtype in LEVEL_SDTYPES:
             facts.levels = distinct_levels(column).astype(object)
         elif facts.sdtype in ORDERED_SDTYPES:
@@ -108,16 +111,25 @@ class ColumnFacts:
                 If one of them is neither.
         """
         if self.sdtype == 'datetime':
-            text = any(isinstance(value, str) for value in values)
-            points = pd.to_datetime(
-                values, format=self.datetime_format or 'mixed' if text else None
-            )
-            return self._in_zone(points).dt.tz_localize(None)
+            return self._to_dates(values, self.datetime_format or 'mixed').dt.tz_localize(None)
 
         if any(isinstance(value, (bool, np.bool_, str)) for value in values):
             raise ValueError(f'{values.iloc[0]!r} is not a number')
 
         return pd.to_numeric(values).astype('Float64').astype(float)
+
+    def _to_dates(self, values: pd.Series, written: str) -> pd.Series:
+        """Dates, in the column's time zone if it has one, of texts written so and of timestamps."""
+        text = any(isinstance(value, str) for value in values)
+        try:
+            return self._in_zone(pd.to_datetime(values, format=written if text else None))
+        except (TypeError, ValueError, AttributeError):
+            if len(values) == 1:
+                raise
+
+        # With and without a time zone, or of several zones: pandas takes them one at a time.
+        singles = (values.iloc[[position]] for position in range(len(values)))
+        return pd.concat([self._to_dates(single, written) for single in singles])
 
     def like_column(self, values: pd.Series) -> pd.Series:
         """Values of a condition as this column would hold them, if that loses nothing.
@@ -141,7 +153,7 @@ class ColumnFacts:
         """Dates in the time zone of the column, which those without one are meant in."""
         zone = getattr(self.dtype, 'tz', None)
         if zone is None:
-            return dates
+            return dates.dt.tz_localize(None)
 
         if dates.dt.tz is not None:
             return dates.dt.tz_convert(zone)
@@ -152,13 +164,13 @@ class ColumnFacts:
 
     def _like_dates(self, values: pd.Series) -> pd.Series:
         if pd.api.types.is_datetime64_any_dtype(self.dtype):
-            return self._in_zone(pd.to_datetime(values, format='mixed'))
+            return self._to_dates(values, 'mixed')
 
         written = values.map(lambda value: isinstance(value, str) or pd.isna(value))
         if written.all() or self.datetime_format is None:
             return values
 
-        dates = pd.to_datetime(values[~written]).dt.strftime(self.datetime_format)
+        dates = self._to_dates(values[~written], 'mixed').dt.strftime(self.datetime_format)
         return values.astype(object).where(written, dates)
 
     def bounds(self, low: Any, high: Any) -> tuple[Any, Any]:
@@ -181,6 +193,18 @@ class ColumnFacts:
             math.ceil(first) / per_unit if math.isfinite(first) else low,
             math.floor(last) / per_unit if math.isfinite(last) else high,
         )
+
+
+def shared_format(dates: pd.Series) -> str | None:
+    """How all dates of a column are written; None if they are no texts or of several kinds."""
+    if dates.empty or not all(isinstance(date, str) for date in dates):
+        return None
+
+    written = guess_datetime_format(dates.iloc[0])
+    if written is None or pd.to_datetime(dates, format=written, errors='coerce').isna().any():
+        return None
+
+    return written
 
 
 def shared_decimals(values: np.ndarray) -> int | None:

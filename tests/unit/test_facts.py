@@ -113,3 +113,50 @@ def test_hours_that_a_change_of_the_clock_repeats_or_skips(text, expected):
     (date,) = facts.like_column(pd.Series([text], dtype=object))
 
     assert date == pd.Timestamp(expected, tz='UTC')
+
+
+def dates(zone=None):
+    days = pd.Series(pd.date_range('2021-05-01', periods=20, tz=zone))
+    return ColumnFacts.learn(days, {'sdtype': 'datetime'})
+
+
+@pytest.mark.parametrize(
+    ('values', 'hours'),
+    [
+        (['2021-05-05', pd.Timestamp('2021-05-05', tz='Europe/Berlin')], [0, 0]),
+        ([pd.Timestamp('2021-05-05', tz=zone) for zone in ('UTC', 'Europe/Berlin')], [2, 0]),
+        (['2021-05-05T00:00+02:00', '2021-05-05T00:00+01:00'], [0, 1]),
+    ],
+)
+def test_dates_of_several_kinds_and_zones(values, hours):
+    values = pd.Series(values, dtype=object)
+
+    points = dates('Europe/Berlin').to_points(values)
+    assert points.dt.tz is None
+    assert points.dt.hour.tolist() == hours
+
+    kept = dates('Europe/Berlin').like_column(values)
+    assert kept.dtype == dates('Europe/Berlin').dtype
+    assert kept.dt.hour.tolist() == hours
+
+
+def test_a_zone_that_the_column_does_not_have_is_left_out():
+    values = pd.Series([pd.Timestamp('2021-05-05', tz='UTC'), '2021-05-06'], dtype=object)
+
+    assert dates().like_column(values).tolist() == [
+        pd.Timestamp('2021-05-05'),
+        pd.Timestamp('2021-05-06'),
+    ]
+
+
+def test_how_dates_are_written_is_found_if_nobody_says():
+    def facts(*texts):
+        return ColumnFacts.learn(pd.Series(texts, dtype=object), {'sdtype': 'datetime'})
+
+    assert facts('2021-05-01', '2021-06-30').datetime_format == '%Y-%m-%d'
+    assert facts('2021-05-01', '2021-06-30 12:00').datetime_format is None
+    assert facts(pd.Timestamp('2021-05-01')).datetime_format is None
+    values = pd.Series([pd.Timestamp('2021-05-05'), '2021-05-06'], dtype=object)
+    assert facts('2021-05-01').like_column(values).tolist() == ['2021-05-05', '2021-05-06']
+    with pytest.raises(ValueError, match='does not match|doesn.t match'):
+        facts('2021-05-01').to_points(pd.Series(['05/05/2021']))
