@@ -105,6 +105,10 @@ class NumberColumn:
 
         return which_source(self.values(frame), (source.values(frame) for source in self._sources))
 
+    def copied_from(self, frame: pd.DataFrame) -> FloatArray:
+        """The position of the source that each row equals; -1 if none."""
+        return self._source_of(frame).astype(np.float64)
+
     @property
     def is_copying(self) -> bool:
         """Whether it often equals another column."""

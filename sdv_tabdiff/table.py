@@ -292,9 +292,11 @@ class TableCodec:
     def appearance(self, frame: pd.DataFrame) -> FloatArray:
         """A processed table as whoever looks at it sees it: ``(rows, columns)``, NaN for missing.
 
-        Numbers are values where their scale is known, and levels are codes.
+        Numbers are values where their scale is known, and levels are codes. Which other column a
+        number equals, nobody would see in the two: it is a column of its own.
         """
         columns = [codec.appearance(frame) for codec in self._codecs]
+        columns += [codec.copied_from(frame) for codec in self.copying]
         return np.stack(columns, axis=1) if columns else np.empty((len(frame), 0))
 
     def _positions(self) -> tuple[dict[Any, int], dict[Any, int]]:

@@ -206,3 +206,13 @@ class TestSettleCopies:
 
         assert maps['bill'].inverse(np.array([-50.0]))[0] > 0.5
         assert not found.cells('bill').any()
+
+
+def test_whoever_looks_at_a_row_sees_which_column_a_number_equals():
+    raw, maps, scores = bills()
+    codec = TableCodec(scales=maps).fit(scores)
+
+    seen = codec.appearance(scores)
+
+    np.testing.assert_array_equal(seen[:, -1], np.where(raw['paid'] == raw['bill'], 0, -1))
+    np.testing.assert_allclose(seen[:, 0], raw['bill'])
