@@ -1,6 +1,7 @@
 """What is worth remembering of each column of the training data, to judge what users ask for."""
 
 import math
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -122,8 +123,11 @@ class ColumnFacts:
         """Dates, in the column's time zone if it has one, of texts written so and of timestamps."""
         text = any(isinstance(value, str) for value in values)
         try:
-            return self._in_zone(pd.to_datetime(values, format=written if text else None))
-        except (TypeError, ValueError, AttributeError):
+            with warnings.catch_warnings():
+                # So pandas takes texts of several zones, as long as it does.
+                warnings.simplefilter('error', FutureWarning)
+                return self._in_zone(pd.to_datetime(values, format=written if text else None))
+        except (TypeError, ValueError, AttributeError, FutureWarning):
             if len(values) == 1:
                 raise
 
