@@ -6,11 +6,10 @@ in step. So a sampled number that another one determines is computed from it.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from scipy.optimize import linprog
 
+from sdv_tabdiff.polylines import MISSES_PER_PIECE, Points, misses
 from sdv_tabdiff.quantiles import FloatArray
 
 # A function has at most so many straight pieces, one of rounded values so many. For each of them so
@@ -29,16 +28,12 @@ TOLERANCE, SINGLE_PRECISION, MAX_EXCEPTIONS = 1e-9, 2.0**-22, 1e-3
 MAX_DECIMALS, MAX_RESOLUTION = 9, 2e-2
 
 # Functions are looked for in so many rows, after a first look at a few neighbouring ones, up to so
-# many of each value. A bend or a step makes up to three rows differ from what lies between their
-# neighbours. Of the values, so many may have several ones in the target: errors again.
-MAX_ROWS, FIRST_LOOK, MAX_LIKES, MISSES_PER_PIECE = 50_000, 400, 8, 3
+# many of each value. Of the values, so many may have several ones in the target: errors again.
+MAX_ROWS, FIRST_LOOK, MAX_LIKES = 50_000, 400, 8
 MAX_TORN = 0.1
 
 # Of a function with many pieces, a first look sees so many of them at most.
 PIECES_AT_FIRST_LOOK = 16
-
-# To find what was rounded, so many rows are looked at closely at a time, so many times.
-CLOSE_ROWS, CLOSER_LOOKS = 1000, 5
 
 
 @dataclass(frozen=True)
@@ -280,21 +275,10 @@ def _first_look(values: FloatArray, source: int, targets: Sequence[Target]) -> n
     several = counts > 1
     with np.errstate(invalid='ignore'):
         torn = (high - low > 2 * exact)[several].sum(axis=0)
-        misses = _misses(x, (low + high) / 2, rounded)
+        missed = misses(x, (low + high) / 2, rounded)
 
-    few = misses <= MISSES_PER_PIECE * np.minimum(most, PIECES_AT_FIRST_LOOK)
+    few = missed <= MISSES_PER_PIECE * np.minimum(most, PIECES_AT_FIRST_LOOK)
     return likely & few & (torn <= MAX_TORN * np.count_nonzero(several))
-
-
-def _misses(x: FloatArray, y: FloatArray, tolerance: Any) -> Any:
-    """In how many rows, sorted by ``x``, ``y`` is not on the line between its neighbours."""
-    if len(x) < 3:
-        return 0
-
-    share = (x[1:-1] - x[:-2]) / (x[2:] - x[:-2])
-    share = share.reshape(-1, *[1] * (y.ndim - 1))
-    between = y[:-2] + share * (y[2:] - y[:-2])
-    return (np.abs(y[1:-1] - between) > 2 * tolerance).sum(axis=0)
 
 
 def _function(
@@ -317,140 +301,12 @@ def _function(
     if not target.is_met(np.repeat(points.y, counts), y):
         return None
 
-    for heights_at in (points.exact, points.rounded):
-        found = heights_at(target)
-        if found is not None:
-            return Function(source, position, *found, *steps)
-
-    return None
-
-
-@dataclass(frozen=True)
-class Points:
-    """Points that a function is to go through.
-
-    Args:
-        x: In increasing order.
-        y: One for each ``x``.
-    """
-
-    x: FloatArray
-    y: FloatArray
-
-    def exact(self, target: Target) -> tuple[FloatArray, FloatArray] | None:
-        """Knots and heights of the function that the target is."""
-        most = target.max_pieces
-        if _misses(self.x, self.y, target.exact) > MISSES_PER_PIECE * most:
-            return None
-
-        # A knot may miss by as much as any other point.
-        knots = self._knots(2 * target.exact, most)
-        return None if knots is None else (self.x[knots], self.y[knots])
-
-    def rounded(self, target: Target) -> tuple[FloatArray, FloatArray] | None:
-        """Knots and heights of the function that the target is when rounded."""
+    line = points.exact(target.exact, target.max_pieces)
+    if line is None and target.is_rounded and target.step is not None:
         most = min(target.max_pieces, MAX_ROUNDED_PIECES)
-        step = target.step
-        if not target.is_rounded or step is None:
-            return None
-        if _misses(self.x, self.y, target.rounded) > MISSES_PER_PIECE * most:
-            return None
+        line = points.rounded(target.rounded, target.step, most)
 
-        # A knot misses by as much as any other point.
-        knots = self._knots(2 * target.rounded, most)
-        if knots is None:
-            return None
-
-        at = self._bends(knots, step)
-        heights = self._unrounded(at, step)
-        is_met = target.is_met(np.interp(self.x, at, heights), self.y)
-        return (at, heights) if is_met else None
-
-    def _knots(self, tolerance: float, most: int) -> list[int] | None:
-        """Points whose connecting lines come near all the others; None if these are too many.
-
-        From each knot on, the slopes that come near all points so far are an interval. The point
-        before the one that leaves none is the next knot.
-        """
-        x, y = self.x, self.y
-        knots = [0]
-        low, high = -np.inf, np.inf
-        for point in range(1, len(x)):
-            start = knots[-1]
-            run, rise = x[point] - x[start], y[point] - y[start]
-            low, high = max(low, (rise - tolerance) / run), min(high, (rise + tolerance) / run)
-            if low > high:
-                knots.append(point - 1)
-                if len(knots) > most:
-                    return None
-
-                run, rise = x[point] - x[point - 1], y[point] - y[point - 1]
-                low, high = (rise - tolerance) / run, (rise + tolerance) / run
-
-        return [*knots, len(x) - 1] if len(x) > 1 else None
-
-    def _bends(self, knots: list[int], step: float) -> FloatArray:
-        """Where the function bends: rounding hides that for a while, so knots come late.
-
-        It is where the lines through the points before and behind a knot meet.
-        """
-        at = self.x[knots]
-        lines = [self._line(first, last, step) for first, last in zip(knots, knots[1:])]
-        for knot, (before, behind) in enumerate(zip(lines, lines[1:]), start=1):
-            if before is not None and behind is not None and before[1] != behind[1]:
-                meeting = (before[0] - behind[0]) / (behind[1] - before[1])
-                if at[knot - 1] < meeting < at[knot + 1]:
-                    at[knot] = meeting
-
-        return at
-
-    def _line(self, first: int, last: int, step: float) -> FloatArray | None:
-        """Intercept and slope of the line through most points of a piece; None if these are few."""
-        margin = (last - first) // 5
-        if margin < 2:
-            return None
-
-        inner = slice(first + margin, last + 1 - margin)
-        ends = self.x[inner][[0, -1]]
-        heights = Points(self.x[inner], self.y[inner])._unrounded(ends, step)
-        slope = np.diff(heights) / np.diff(ends)
-        return np.append(heights[0] - slope * ends[0], slope)
-
-    def _unrounded(self, at: FloatArray, step: float) -> FloatArray:
-        """Heights of knots that all points are within half a step of, or else come near to."""
-        hats = np.stack([np.interp(self.x, at, unit) for unit in np.eye(len(at))], axis=1)
-        heights: FloatArray = np.linalg.lstsq(hats, self.y, rcond=None)[0]
-        misses = np.abs(hats @ heights - self.y)
-        # What misses by more was not missed by rounding.
-        rows = np.flatnonzero(misses < 0.75 * step)
-        close: np.ndarray = np.empty(0, dtype=int)
-        for _ in range(CLOSER_LOOKS):
-            misses = np.abs(hats[rows] @ heights - self.y[rows])
-            if (misses < (0.5 - 1e-6) * step).all():
-                break
-
-            close = np.union1d(close, rows[np.argsort(-misses)[:CLOSE_ROWS]])
-            nearest = _nearest_line(hats[close], self.y[close], step)
-            if nearest is None:
-                break
-            heights = nearest
-
-        return heights
-
-
-def _nearest_line(hats: FloatArray, y: FloatArray, step: float) -> FloatArray | None:
-    """Heights of knots whose largest miss is smallest (Chebyshev's approximation)."""
-    # Minimise m where |hats h - (y - middle)| <= m, in steps: solvers like numbers near one.
-    middle = y.mean()
-    ones = np.ones((len(y), 1))
-    wanted = (y - middle) / step
-    solution = linprog(
-        np.append(np.zeros(hats.shape[1]), 1.0),
-        A_ub=np.block([[hats, -ones], [-hats, -ones]]),
-        b_ub=np.concatenate([wanted, -wanted]),
-        bounds=(None, None),
-    )
-    return middle + step * solution.x[:-1] if solution.success else None
+    return None if line is None else Function(source, position, *line, *steps)
 
 
 def _holds(function: Function, values: FloatArray, target: Target) -> bool:
