@@ -43,9 +43,11 @@ class Critic:
 
     Args:
         seed: Seed of which rows are held out.
+        hidden: How many of the last columns the trees do not look at: only their shares are kept.
     """
 
-    def __init__(self, seed: int):
+    def __init__(self, seed: int, hidden: int = 0):
+        self._hidden = hidden
         self.rows_per_row = MIN_ROWS_PER_ROW
         self._seed = seed
         self._trees: HistGradientBoostingClassifier | None = None
@@ -60,7 +62,7 @@ class Critic:
             made: Sampled rows, likewise.
             is_over: Whether time has run out.
         """
-        self._bins = [Bins(column, MAX_BINS) for column in real.T]
+        self._bins = [Bins(column, MAX_BINS) for column in real.T[: real.shape[1] - self._hidden]]
         self._shares = [Shares(column) for column in real.T]
         features = self._place(np.concatenate([real, made]))
         labels = np.repeat([1, 0], [len(real), len(made)])

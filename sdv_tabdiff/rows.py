@@ -259,7 +259,8 @@ def learn_critic(sampler: RowSampler, frame: pd.DataFrame, seconds: float | None
     def is_over() -> bool:
         return seconds is not None and time.monotonic() - started > seconds
 
-    return Critic(seed).fit(real, made, is_over)
+    # Trees that see which columns are equal ask for many more rows, for little.
+    return Critic(seed, hidden=len(sampler.codec.copying)).fit(real, made, is_over)
 
 
 def _rows_within(seconds: float, sampler: RowSampler) -> int:

@@ -293,7 +293,7 @@ class TableCodec:
         """A processed table as whoever looks at it sees it: ``(rows, columns)``, NaN for missing.
 
         Numbers are values where their scale is known, and levels are codes. Which other column a
-        number equals, nobody would see in the two: it is a column of its own.
+        number equals is a column of its own, one of the last ``len(copying)``.
         """
         columns = [codec.appearance(frame) for codec in self._codecs]
         columns += [codec.copied_from(frame) for codec in self.copying]

@@ -72,6 +72,21 @@ class TestCritic:
         for column in range(2):
             assert ks_2samp(chosen[:, column], real[:, column]).statistic < 0.008
 
+    def test_of_hidden_columns_only_the_shares_are_kept(self):
+        rng = np.random.default_rng(7)
+
+        def rows(share, count, seed):
+            states = np.where(rng.random(count) < share, 1.0, -1.0)
+            return np.column_stack([normal(0.5, count, seed), states])
+
+        real, made = rows(0.5, ROWS, 0), rows(0.6, 2 * ROWS, 1)
+        critic = Critic(0, hidden=1).fit(real, made)
+
+        flipped = made * [1, 1, -1]
+        assert np.array_equal(critic.log_odds(flipped), critic.log_odds(made))
+        chosen = made[critic.choose(made, ROWS, UNIFORMS)]
+        assert (chosen[:, 2] > 0).mean() == pytest.approx((real[:, 2] > 0).mean(), abs=0.002)
+
     def test_few_rows_are_chosen_by_their_odds_alone(self):
         critic = Critic(0).fit(normal(0.8), normal(0.0, seed=1))
         rows = normal(0.0, MIN_ROWS_TO_RAKE - 1, seed=2)
