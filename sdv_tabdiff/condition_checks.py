@@ -70,8 +70,11 @@ def _check_points(values: pd.Series, facts: ColumnFacts, bounded: bool) -> None:
         value = values[~np.isclose(points % 1, 0)].iloc[0]
         raise _unexpected(value, facts, 'It holds whole numbers only.')
 
-    outside = (points < facts.low) | (points > facts.high) if facts.low is not None else None
-    if bounded and outside is not None and outside.any():
+    if facts.low is None:
+        raise _unexpected(values.iloc[0], facts, 'It has no values in the original data.')
+
+    outside = (points < facts.low) | (points > facts.high)
+    if bounded and outside.any():
         raise _unexpected(
             values[outside].iloc[0],
             facts,

@@ -32,6 +32,9 @@ from sdv_tabdiff.table import TableCodec
 # The network that guides, if one is asked for: it has only a few columns to know.
 GUIDE_SIZES = DenoiserSizes(trunk_dims=(128, 128))
 
+# Seed of the samples of a loaded model.
+AFTER_LOADING = 0
+
 # Share of a time limit that is kept for the critic.
 CRITIC_SHARE = 0.15
 
@@ -310,8 +313,8 @@ class TabDiff:
             guide = replace(self._guide or Guide.hiding(self._network, 0.0), strength=guidance)
             guide.model.to(device)
         if self._generator is None:
-            self._generator = torch.Generator(device)
-            self._generator.seed()
+            # Loaded from a file: who loads it twice gets the same rows twice.
+            self._generator = torch.Generator(device).manual_seed(AFTER_LOADING)
 
         # A network that was never trained with known cells is shown them with noise.
         untrained = self.training.conditional_share == 0

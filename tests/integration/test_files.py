@@ -85,6 +85,14 @@ def test_sampling_after_loading_without_reset_works(synthesizer, tmp_path):
     assert not sample['income'].equals(first['income'])
 
 
+def test_loading_twice_gives_the_same_samples(synthesizer, tmp_path):
+    synthesizer.sample(10)
+    path = saved(synthesizer, tmp_path)
+    first, second = (load_synthesizer(path).sample(10) for _ in range(2))
+
+    pd.testing.assert_frame_equal(first, second)
+
+
 def test_saving_does_not_disturb_the_synthesizer(people_data, synthesizer, tmp_path):
     untouched = fitted(people_data, PEOPLE, table={'primary_key': 'key'})
     expected = [untouched.sample(10), untouched.sample(10)]

@@ -366,6 +366,7 @@ IMPOSSIBLE = {
     'bad text date': ('day', Between(None, '31.02.2020'), ['31.02.2020']),
     'number for a date': ('day', Between(3, 4), ['3']),
     'empty column': ('empty', Between(0, 1), []),
+    'a value of an empty column': ('empty', 1.0, ['no values']),
     'beside a constant': ('constant', Between(4, 5), ['4']),
     'no choice': ('job', OneOf([]), ['empty']),
     'unseen choice': ('job', OneOf(['cook', 'astronaut']), ['astronaut']),
