@@ -5,7 +5,7 @@ in step. So a sampled number that another one determines is computed from it.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -47,6 +47,8 @@ class Function:
         y: The function's values there.
         source_step: What the source is a multiple of, or None if its numbers are of any kind.
         target_step: Likewise, of the target.
+        always_with_source: Whether the target is there wherever the source is.
+        never_without_source: Whether it is missing wherever the source is.
     """
 
     source: int
@@ -55,6 +57,8 @@ class Function:
     y: FloatArray
     source_step: float | None = None
     target_step: float | None = None
+    always_with_source: bool = False
+    never_without_source: bool = False
 
     @property
     def pieces(self) -> int:
@@ -175,7 +179,7 @@ def find_functions(
                 break
 
         if chosen is not None:
-            found.append(chosen)
+            found.append(_with_gaps(chosen, values))
 
     # Sources that are computed themselves were found later than what they determine.
     return found[::-1]
@@ -307,6 +311,16 @@ def _function(
         line = points.rounded(target.rounded, target.step, most)
 
     return None if line is None else Function(source, position, *line, *steps)
+
+
+def _with_gaps(function: Function, values: FloatArray) -> Function:
+    """A function that says where its target is missing, as far as the data do."""
+    source, target = (np.isnan(values[:, n]) for n in (function.source, function.target))
+    return replace(
+        function,
+        always_with_source=not (target & ~source).any(),
+        never_without_source=not (source & ~target).any(),
+    )
 
 
 def _holds(function: Function, values: FloatArray, target: Target) -> bool:

@@ -16,6 +16,7 @@ from sdv_tabdiff.copies import (
     find_sources,
     which_source,
 )
+from sdv_tabdiff.functions import Function
 from sdv_tabdiff.marginals import Marginal
 from sdv_tabdiff.quantiles import MAX_DISCRETE_VALUES, FloatArray, discrete_values
 
@@ -255,6 +256,10 @@ class NumberColumn:
         if self._has_missing:
             missing = codes == len(self._states)
 
+        return self._written(values, missing)
+
+    def _written(self, values: FloatArray, missing: np.ndarray) -> dict[Any, pd.Series]:
+        """The column, and its flag of missing values if it has one."""
         if self.flag is None:
             return {self.name: self._cast(np.where(missing, np.nan, values))}
 
@@ -263,13 +268,25 @@ class NumberColumn:
             self.flag: pd.Series(missing.astype(np.float64)),
         }
 
-    def computed(self, decoded: Mapping[Any, pd.Series], values: FloatArray) -> pd.Series:
-        """The column with other values: those that follow from another column, NaN for none.
+    def computed(
+        self, decoded: Mapping[Any, pd.Series], values: FloatArray, function: Function
+    ) -> dict[Any, pd.Series]:
+        """The column, and its flag, with other values: those that follow from another column.
 
-        A number that is missing stays so.
+        Args:
+            decoded: The columns as they are.
+            values: What the function says; NaN where the other column is missing. There, and where
+                this one may be missing on its own, it stays as it is.
+            function: The function.
         """
         assert self.scale is not None
         scores, missing = self._read(decoded)
+        unsaid = np.isnan(values)
+        if function.always_with_source:
+            missing = missing & unsaid
+        if function.never_without_source:
+            missing = missing | unsaid
+
         if self.numerical:
             found = self._scores_of(values)
         else:
@@ -277,7 +294,7 @@ class NumberColumn:
             levels = self.scale.inverse(self._states)
             found = self._states[nearest_positions(levels, values)]
 
-        return self._cast(np.where(missing | np.isnan(values), scores, found))
+        return self._written(np.where(unsaid, scores, found), missing)
 
     def _scores_of(self, values: FloatArray) -> FloatArray:
         """Scores of computed values. Rounding tells none from a state or a repeated value."""

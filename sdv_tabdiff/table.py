@@ -282,10 +282,11 @@ class TableCodec:
             data.update(decoded)
 
         for function, source, column in self.determined:
-            computed = column.computed(data, function(source.values(data).numbers))
+            computed = column.computed(data, function(source.values(data).numbers), function)
             if facts is not None:
-                computed = computed.mask(facts.is_settled(column.name), data[column.name])
-            data[column.name] = computed
+                settled = facts.is_settled(column.name)
+                computed = {name: part.mask(settled, data[name]) for name, part in computed.items()}
+            data.update(computed)
 
         return pd.DataFrame(data, index=pd.RangeIndex(len(numbers)), columns=self.columns)
 

@@ -162,6 +162,35 @@ def test_and_from_given_cells_as_well(insured):
     assert_to_the_last_digit(completed, strict=True)
 
 
+def test_what_is_missing_together_stays_so():
+    rng = np.random.default_rng(3)
+    amount = pd.Series(rng.integers(0, 1000, ROWS).astype(float)).mask(rng.random(ROWS) < 0.3)
+    data = pd.DataFrame({
+        'amount': amount,
+        'double': 2 * amount,
+        'class': np.where(amount.isna(), np.nan, np.digitize(amount, [200, 500])),
+        'some': (amount / 10).mask(rng.random(ROWS) < 0.2),
+        'other': rng.normal(size=ROWS),
+    })
+    synthesizer = fitted(data, dict.fromkeys(data, 'numerical'), epochs=3)
+
+    sample = synthesizer.sample(500)
+    asked = synthesizer.sample_from_conditions([
+        Condition({'amount': None}, num_rows=20),
+        Condition({'amount': 300.0}, num_rows=20),
+        Condition({'double': None}, num_rows=20),
+    ])
+
+    for table in (sample, asked[:40]):
+        missing = table.isna()
+        assert (missing['double'] == missing['amount']).all()
+        assert (missing['class'] == missing['amount']).all()
+        assert missing['some'][missing['amount']].all()
+    assert 0.2 < sample['amount'].isna().mean() < 0.4
+    assert 0 < sample['some'].isna()[sample['amount'].notna()].mean() < 0.5
+    assert asked['double'][40:].isna().all()
+
+
 def test_chance_is_no_function():
     rng = np.random.default_rng(2)
     born = rng.integers(1940, 2005, 1000)

@@ -86,6 +86,21 @@ def test_few_rows_bear_nothing_out():
     assert found(X, np.abs(X)) == [(0, 1)]
 
 
+@pytest.mark.parametrize('alone', [False, True])
+@pytest.mark.parametrize('left_out', [False, True])
+def test_where_the_target_is_missing(alone, left_out):
+    x, y = X.copy(), np.abs(X)
+    x[:50], y[:50] = np.nan, np.nan
+    if alone:
+        x[50:60] = np.nan
+    if left_out:
+        y[60:70] = np.nan
+    (function,) = find_functions([x, y])
+
+    assert function.never_without_source != alone
+    assert function.always_with_source != left_out
+
+
 def test_of_two_columns_that_determine_each_other_the_first_is_the_source():
     assert found(X, 2 * X + 1) == [(0, 1)]
     assert found(np.abs(X), X) == [(1, 0)]
