@@ -30,10 +30,10 @@ ROWS_FOR_NUMBERS = 15
 
 # Share of what is learned that must hold for held-out rows. Strictest for tables of a medium size:
 # a few held-out rows are no ground to be strict, and very many rows are hardly learned by heart.
-# The demand falls back to the lax one at a third and at three times the strictest size. Of numbers,
+# The demand falls back to the lax one at half and at three times the strictest size. Of numbers,
 # less holds to the last digit, and it is less of a memory: a table of numbers is asked for less.
 LAX_TRANSFER, STRICT_TRANSFER, LESS_FOR_NUMBERS = 0.4, 0.85, 0.15
-STRICTEST_ROWS, STRICT_RANGE = 16_000, 3.0
+STRICTEST_ROWS, TIMES_BELOW, TIMES_ABOVE = 16_000, 2.0, 3.0
 
 
 class TableSize(NamedTuple):
@@ -82,6 +82,7 @@ def default_dropout(size: TableSize) -> float:
 
 def default_min_transfer(size: TableSize) -> float:
     """Share of what is learned about the rows trained on that must hold for held-out ones."""
-    distance = abs(math.log(max(size.rows, 1) / STRICTEST_ROWS)) / math.log(STRICT_RANGE)
+    ratio = max(size.rows, 1) / STRICTEST_ROWS
+    distance = abs(math.log(ratio)) / math.log(TIMES_ABOVE if ratio > 1 else TIMES_BELOW)
     strict = STRICT_TRANSFER - LESS_FOR_NUMBERS * size.number_share
     return strict - min(distance, 1.0) * (strict - LAX_TRANSFER)
