@@ -303,14 +303,9 @@ def _side_by_side(draws: list[pd.DataFrame], name: Any) -> pd.DataFrame:
 
 def _check_kind(values: pd.Series, facts: ColumnFacts) -> None:
     try:
-        points = points_of(values, facts)
+        points_of(values, facts)
     except ValueError as error:
         raise InvalidDataError([str(error)]) from error
-
-    if facts.sdtype == 'numerical' and np.isinf(points).any():
-        raise InvalidDataError([
-            f"Column '{facts.name}' contains infinite values. Replace them or leave them empty."
-        ])
 
 
 def _has_values(facts: ColumnFacts) -> bool:

@@ -203,15 +203,6 @@ def test_known_cell_of_the_wrong_kind_is_refused_by_name(synthesizer, name, valu
     )
 
 
-def test_infinite_cells_are_refused_by_name(synthesizer):
-    data = wide().iloc[:5].copy()
-    data['amount'] = data['amount'].astype(float)
-    data.loc[1, 'amount'] = np.inf
-    data.loc[1, 'label'] = None
-
-    refused(synthesizer, lambda: synthesizer.impute(data), "'amount'", 'infinite')
-
-
 @pytest.mark.parametrize('columns', [['amount'], ['day'], ['email'], ['nowhere'], 'word', 5])
 def test_probabilities_of_what_has_none_are_refused_by_name(synthesizer, columns):
     name = columns[0] if isinstance(columns, list) else columns
