@@ -22,7 +22,6 @@ MAX_SOURCES = 2
 # Values that went through scores and back differ by rounding, relative to the column's range.
 ROUNDING = 1e-9
 
-
 # How often a column equals a source depends on its value: shares of so many neighbouring rows each.
 ROWS_PER_SHARE, MAX_SHARES = 50, 20
 

@@ -6,6 +6,7 @@ in step. So a sampled number that another one determines is computed from it.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 
@@ -66,7 +67,7 @@ class Function:
         return len(self.x) - 1
 
     @property
-    def is_coarser(self) -> bool:
+    def loses_detail(self) -> bool:
         """Whether several values of the source may have the same value of the target."""
         if self.target_step is None:
             return False
@@ -152,7 +153,8 @@ def find_functions(
     targets = [Target(column, step) for column, step in zip(sample.T, steps)]
     likely = [_first_look(sample, source, targets) for source in range(len(targets))]
 
-    def best(source: int, position: int) -> Function | None:
+    @cache
+    def between(source: int, position: int) -> Function | None:
         if not likely[source][position]:
             return None
 
@@ -166,12 +168,12 @@ def find_functions(
         determined = {function.target for function in found}
         chosen: Function | None = None
         for source in (s for s in range(len(targets)) if s not in determined):
-            function = best(source, position)
+            function = between(source, position)
             if function is None or chosen and chosen.pieces <= function.pieces:
                 continue
             # Not every value of a source that is finer than its target belongs to one of the
             # target: if each determines the other, the coarser one is the source.
-            if function.is_coarser and best(position, source) is not None:
+            if function.loses_detail and between(position, source) is not None:
                 continue
 
             chosen = function

@@ -73,7 +73,7 @@ class NumberColumn:
         self._has_missing = bool(missing.any())
         is_open = ~missing & ~np.isin(values, self._states)
         self._fit_sources(frame, is_open)
-        source = self._source_of(frame)[is_open]
+        source = self.source_of(frame)[is_open]
         self._copy_shares = CopyShares(values[is_open], source, len(self._sources))
         continuous = values[is_open][source < 0]
         self.numerical = len(continuous) > 0
@@ -99,16 +99,12 @@ class NumberColumn:
         assert self.scale is not None
         return Values.read(self.scale, *self._read(frame))
 
-    def _source_of(self, frame: pd.DataFrame) -> np.ndarray:
+    def source_of(self, frame: pd.DataFrame) -> np.ndarray:
         """The position of the source that each row equals; -1 if none."""
         if not self._sources:
             return np.full(len(frame), -1)
 
         return which_source(self.values(frame), (source.values(frame) for source in self._sources))
-
-    def copied_from(self, frame: pd.DataFrame) -> FloatArray:
-        """The position of the source that each row equals; -1 if none."""
-        return self._source_of(frame).astype(np.float64)
 
     @property
     def is_copying(self) -> bool:
@@ -182,7 +178,7 @@ class NumberColumn:
         if not self.numerical:
             return codes, None
 
-        source = self._source_of(frame)
+        source = self.source_of(frame)
         is_copy = has_number & (source >= 0)
         codes[is_copy] = self._first_copy + source[is_copy]
         has_number &= ~is_copy

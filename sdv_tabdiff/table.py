@@ -15,7 +15,7 @@ from sdv_tabdiff.number_column import NumberColumn
 from sdv_tabdiff.quantiles import MAX_DISCRETE_VALUES, FloatArray
 
 
-class Facts(Protocol):
+class RowFacts(Protocol):
     """What is known of the rows that features describe."""
 
     def is_settled(self, name: Any) -> np.ndarray:
@@ -258,7 +258,7 @@ class TableCodec:
         self,
         x_num: Tensor,
         x_cat: Tensor,
-        facts: Facts | None = None,
+        facts: RowFacts | None = None,
     ) -> pd.DataFrame:
         """The processed table that these features describe.
 
@@ -297,7 +297,7 @@ class TableCodec:
         number equals is a column of its own, one of the last ``len(copying)``.
         """
         columns = [codec.appearance(frame) for codec in self._codecs]
-        columns += [codec.copied_from(frame) for codec in self.copying]
+        columns += [codec.source_of(frame) for codec in self.copying]
         return np.stack(columns, axis=1) if columns else np.empty((len(frame), 0))
 
     def _positions(self) -> tuple[dict[Any, int], dict[Any, int]]:
